@@ -51,7 +51,7 @@ def _statuses(host: LadderHost) -> list[str]:
 
 @pytest.mark.load
 def test_checks_that_compute_delay_others_and_checks_that_sleep_do_not(tmp_path: Path) -> None:
-    """While one agent computes, at most one other is checked, which began before it was known. Later, more checks run."""
+    """While one agent computes, at most one other check runs, which began before this was known. Later, more checks run."""
     most, flag = 0, tmp_path / "computed"
 
     def counted() -> bool:

@@ -60,7 +60,7 @@ def test_no_agent_is_in_more_than_half_of_the_pairs_of_a_plan() -> None:
     assert max(sum(agent in both for both in pairs) for agent in range(8)) == 4
 
 
-def test_two_agents_meet_although_both_are_in_all_pairs() -> None:
+def test_the_only_two_agents_meet_although_each_is_in_more_than_half_of_the_pairs() -> None:
     found = rated(Played(), 2)
     assert next_pairs(found, 0, [1], range(2), 3) == [(0, 1)] * 3
 

@@ -20,9 +20,10 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def test_frequent_queries_read_no_submitted_file(ledger: Ledger) -> None:
-    """SQLite finds what stands behind a file in its row by reading all of it: a thousand of 200 KB took a third of a second.
+    """A column that is stored after a file can only be found by reading the whole file: a thousand files of 200 KB took a
+    third of a second.
 
-    So the plan of each statement says that it goes by an index, or has none to go by.
+    So the query plan of each statement must use an index.
     """
     said: list[str] = []
     ledger.expect("ada")

@@ -92,7 +92,7 @@ def test_errors_in_the_spec_of_a_puzzle_are_reported(tmp_path: Path, old: str, n
 
 @pytest.mark.process
 def test_hidden_positions_come_from_a_file(tmp_path: Path) -> None:
-    """Attempt k uses position k of the file. No more positions are used than the file has, and errors name their line."""
+    """Attempt k uses position k of the file. No more positions are used than the file has, and errors name the line."""
     spec = tmp_path / "puzzle.yaml"
     quick = GOOD.replace("seconds: 1}", "seconds: 0.1}").replace("best-first, ida-star", "best-first")
     spec.write_text(quick.replace("positions: {", "positions: {file: hidden.txt, ").partition("marks")[0])
@@ -197,7 +197,7 @@ def test_seconds_of_compiled_and_plain_attempts_are_not_compared(ledger: Ledger)
 
 
 def test_a_mark_test_uses_the_positions_in_their_order(ledger: Ledger) -> None:
-    """Attempts may end in any order. The result equals a reference that reads them in order up to the first gap."""
+    """Attempts may end in any order. The result equals a reference that reads them in order up to the first missing one."""
     rng = random.Random(4)
     book = AttemptBook(MARKS, [Candidate("ada", "ada/mine@1", 1), Candidate("bob", "bob/mine@1", 1)], ledger)
     shares = {"ada/mine@1": 0.9, "bob/mine@1": 0.3, "low": 0.2, "high": 0.8}

@@ -157,7 +157,9 @@ def test_a_forgotten_author_leaves_no_data(ledger: Ledger) -> None:
 
 
 def test_tokens_and_links_do_not_begin_with_a_hyphen(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a CSV file, a cell that begins with one could be a formula, so an apostrophe is put before it. One of 64 would."""
+    """In a CSV file, a cell that begins with a hyphen could be a formula, so an apostrophe is put before it. One of 64 tokens
+    would begin so.
+    """
     drawn = iter(["-one", "-two", "three", "-four", "five", "-six", "seven"])
     monkeypatch.setattr("arena_ladder.authors.token_urlsafe", lambda _: next(drawn))
     assert ledger.register("ada", "admin") == "three"

@@ -27,7 +27,7 @@ positions: {start: 5}
 """
 
 
-def test_a_ladder_without_hidden_positions_keeps_nothing_apart() -> None:
+def test_a_ladder_without_hidden_positions_has_no_turns() -> None:
     turns = Turns(None)
     visits = [visit for side in (Side.OPEN, Side.OPEN, Side.HIDDEN) if (visit := turns.enter(side)) is not None]
     assert len(visits) == 3
@@ -35,7 +35,7 @@ def test_a_ladder_without_hidden_positions_keeps_nothing_apart() -> None:
     assert not any(visit.is_over() or visit.must_end() for visit in visits)
 
 
-def test_the_sides_share_the_time_and_are_never_inside_together(clock: VirtualClock) -> None:
+def test_attempts_and_checks_share_the_time_and_never_run_at_the_same_time(clock: VirtualClock) -> None:
     """An attempt has a limit of 2 s. At the end of a turn for attempts, 7 s pass before the next check begins."""
     turns = Turns(2.0)
     hidden = [Player(turns, Side.HIDDEN, lambda: 0.5), Player(turns, Side.HIDDEN, lambda: 2.0)]
@@ -45,7 +45,7 @@ def test_the_sides_share_the_time_and_are_never_inside_together(clock: VirtualCl
         assert max(shares) > 200, shares
 
 
-def test_attempts_wait_for_a_check_until_its_time_after_the_turn_is_over(clock: VirtualClock) -> None:
+def test_attempts_wait_for_a_running_check_only_for_a_limited_time(clock: VirtualClock) -> None:
     turns = Turns(2.0)
     check = enter(turns, Side.OPEN)
     check.overrun_seconds = OVERRUN_SECONDS
@@ -60,7 +60,7 @@ def test_attempts_wait_for_a_check_until_its_time_after_the_turn_is_over(clock: 
     assert turns.enter(Side.HIDDEN)
 
 
-def test_what_begins_late_ends_soon_after_what_it_began_beside(clock: VirtualClock) -> None:
+def test_a_match_that_begins_late_in_a_turn_ends_soon_after_the_turn(clock: VirtualClock) -> None:
     turns = Turns(2.0)
     match = enter(turns, Side.OPEN)
     assert turns.enter(Side.HIDDEN) is None
@@ -119,7 +119,7 @@ def test_the_beginning_of_a_check_does_not_show_how_long_attempts_take(clock: Vi
     assert took == [17.0] * 4
 
 
-def test_nobody_waits_for_a_side_that_is_idle_or_no_longer_asks(clock: VirtualClock) -> None:
+def test_neither_attempts_nor_checks_wait_for_the_other_side_if_it_has_no_work(clock: VirtualClock) -> None:
     turns = Turns(60.0)
     enter(turns, Side.HIDDEN).leave()
     enter(turns, Side.OPEN).leave()  # the contest is idle
@@ -132,7 +132,7 @@ def test_nobody_waits_for_a_side_that_is_idle_or_no_longer_asks(clock: VirtualCl
     assert turns.enter(Side.HIDDEN)
 
 
-def test_what_began_late_is_not_late_in_a_longer_turn(clock: VirtualClock) -> None:
+def test_a_match_that_began_late_gets_its_whole_time_if_the_turn_becomes_longer(clock: VirtualClock) -> None:
     """The attempts are withdrawn, so the turn goes on. At its end, a match in progress gets all its time."""
     turns = Turns(2.0)
     match = enter(turns, Side.OPEN)
@@ -150,7 +150,7 @@ def test_what_began_late_is_not_late_in_a_longer_turn(clock: VirtualClock) -> No
         clock.now += 3
 
 
-def test_a_ladder_rests_as_long_as_its_match_has_overrun(clock: VirtualClock) -> None:
+def test_a_ladder_pauses_as_long_as_its_match_exceeded_the_turn(clock: VirtualClock) -> None:
     turns, began = Turns(2.0), clock.now
     match = enter(turns, Side.OPEN)
     clock.now += 10
@@ -168,7 +168,7 @@ def test_a_ladder_rests_as_long_as_its_match_has_overrun(clock: VirtualClock) ->
     assert attempt.leave() < clock.now
 
 
-def test_a_long_match_that_nobody_waits_for_has_not_overrun(clock: VirtualClock) -> None:
+def test_a_long_match_does_not_exceed_the_turn_if_nothing_waits_for_its_end(clock: VirtualClock) -> None:
     turns = Turns(2.0)
     match = enter(turns, Side.OPEN)
     assert turns.enter(Side.HIDDEN) is None
@@ -186,7 +186,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def test_turns_get_longer_if_an_attempt_is_dropped_twice(bench: Bench, clock: VirtualClock) -> None:
-    """Its agent has a long start. Attempts that are dropped once may have begun at the end of a turn."""
+    """The agent has a long start. Attempts that are dropped once may have begun at the end of a turn."""
     turns = Turns(2.0, 60.0)
     runner = ContestRunner(bench.ladder, bench.store, bench.ledger, CodeFolder(bench.ledger, 1 << 20), 1, turns)
     runner._side = Side.HIDDEN
@@ -228,7 +228,7 @@ def test_turns_last_as_long_as_the_longest_limits_and_every_match_has_one(tmp_pa
     assert make_turns([puzzle, load_ladder(tmp_path / "game.yaml")]).keep_apart
 
 
-def test_the_limits_of_house_agents_are_not_those_of_submissions(tmp_path: Path) -> None:
+def test_the_limits_of_the_hosts_agents_do_not_apply_to_submissions(tmp_path: Path) -> None:
     spec = PUZZLE.replace("limits: {seconds: 2, start_seconds: 15}\n", "").replace("bfs,", "bfs, limits: {seconds: 2},")
     (tmp_path / "puzzle.yaml").write_text(spec)
     with pytest.raises(SpecError, match="the search for a solution may never end"):

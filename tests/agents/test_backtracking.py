@@ -85,7 +85,7 @@ def test_nodes_equal_the_values_tried_by_a_recursive_search(order: Any, checking
     assert (record.solved, record.decisions[0].nodes) == (found, tried)
 
 
-def test_a_sweep_compares_two_variable_orders() -> None:
+def test_a_spec_can_sweep_over_two_variable_orders() -> None:
     spec = {
         "game": {"name": "sudoku", "box": 2},
         "rounds": 3,

@@ -109,7 +109,7 @@ def test_noise_flips_actions_with_its_probability(noise: float) -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
-def test_every_state_satisfies_the_contract_of_games(noise: float) -> None:
+def test_every_state_satisfies_the_interface_of_games(noise: float) -> None:
     game, rng = PrisonersDilemma(turns=2, noise=noise), random.Random(2)
     for state in states_of(game):
         check_state(game, state)
@@ -160,7 +160,9 @@ def test_invalid_state_text_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(("payoffs", "turns", "moves"), [((3, 2, 1, 5), 2, 1), ((0.5, 0.2, 0, 0.7), 11, 100)])
-def test_a_match_pays_a_possible_result(payoffs: tuple[float, float, float, float], turns: int, moves: int) -> None:
+def test_a_mean_payoff_is_never_above_the_largest_payoff(
+    payoffs: tuple[float, float, float, float], turns: int, moves: int
+) -> None:
     """Before the first turn there is no mean yet. The mean of eleven times 0.7, computed with floats, is more than 0.7."""
     assert sum([0.7] * 11) / 11 > 0.7
     game = PrisonersDilemma(payoffs=payoffs, turns=turns)

@@ -70,8 +70,10 @@ class Guess(Game):
         return (rng.choice("ht"), *observation[1:])
 
 
-def test_pimc_guesses_and_ismcts_takes_the_sure_return(decide: Decide) -> None:
-    """PIMC suffers from strategy fusion (Frank and Basin, 1998): the guess wins in every world, although it is worth 0."""
+def test_pimc_prefers_a_guess_and_ismcts_the_certain_return(decide: Decide) -> None:
+    """PIMC suffers from strategy fusion (Frank and Basin, 1998): the guess wins in every sampled state, although it is worth
+    0.
+    """
     for seed in range(5):
         assert decide(PIMC(), Guess(), ("?",), seed=f"{seed}").action == "guess"
         decided = decide(ISMCTS(), Guess(), ("?",), seed=f"{seed}")

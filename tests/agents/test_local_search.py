@@ -401,13 +401,13 @@ def test_annealing_accepts_worse_moves_by_the_metropolis_rule(start: float, end:
     assert solved.answer.state == 1
 
 
-def test_annealing_refuses_a_schedule_that_heats_up() -> None:
+def test_annealing_refuses_a_schedule_with_a_rising_temperature() -> None:
     with pytest.raises(ValueError, match="end: expected at most the value of start, 1, got 2"):
         Annealing(start=1.0, end=2.0)
 
 
 def test_a_wider_beam_solves_more_boards() -> None:
-    """Without sideways moves, a beam of width 1 is a strict climb, which solves 14 % of 8 queens."""
+    """A beam of width 1 without sideways moves is a strict climb, which solves 14 % of 8 queens."""
     one, _, _ = measure(Beam(width=1, sideways=0), NQueens(), 500)
     ten, _, _ = measure(Beam(width=10, sideways=0), NQueens(), 60)
     assert abs(one - 0.14) <= SIGMAS * error(0.14, 500)
@@ -499,9 +499,9 @@ def test_searches_start_from_the_board_of_the_round(agent: Callable[..., Agent])
         assert attacks(solved.answer.state) <= attacks(solved.start)
 
 
-def test_a_random_start_makes_each_attempt_an_observation() -> None:
-    """First-choice climbing draws nothing but its start. So its attempts at one position are independent, and their share has the
-    ordinary interval (Wilson's).
+def test_attempts_from_random_starts_are_independent_observations() -> None:
+    """First-choice climbing draws no random numbers but its start. So its attempts at one position are independent, and their
+    share has the ordinary interval (Wilson's).
     """
     climb = {"agent": "hill-climb", "choice": "first"}
     results = arena.run({"game": {"name": "n-queens", "n": 4}, "rounds": 300, "agents": [climb]})

@@ -89,7 +89,7 @@ def test_mcts_never_loses_to_random_play() -> None:
         assert play("connect-four", ["random", MCTS(rollouts=200)], seed=seed).returns == (-1, 1)
 
 
-def test_more_simulations_play_stronger() -> None:
+def test_more_simulations_win_more_games() -> None:
     """In twelve games of Connect Four on 5x5, 100 simulations win more often than they lose against 4 simulations."""
     score = 0.0
     for seed in range(6):

@@ -34,7 +34,7 @@ class Seldom(Game):
         return (0.5 if state[0] == "right" else -0.5,)
 
 
-def test_a_decision_ends_before_its_budget_if_more_nodes_are_useless() -> None:
+def test_a_decision_ends_before_its_budget_if_more_simulations_can_change_nothing() -> None:
     """Of a budget of 1,000, the search generates six states: both actions with the outcomes that it draws."""
     record = play(Seldom(), "mcts", limits={"nodes": 1000})
     assert (record.termination, record.returns) == ("normal", (0.5,))

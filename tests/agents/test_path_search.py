@@ -189,7 +189,7 @@ def test_paths_in_random_graphs_are_cheapest(make: Callable[[], Agent], kind: st
     assert ended == {"normal", "gave-up"}
 
 
-def test_the_inconsistent_estimates_are_inconsistent() -> None:
+def test_the_heuristic_called_inconsistent_is_inconsistent() -> None:
     """On at least one edge, the estimate drops by more than the step costs."""
     rng = random.Random(11)
     edges, goals = random_graph(rng)
@@ -199,12 +199,15 @@ def test_the_inconsistent_estimates_are_inconsistent() -> None:
 
 
 @pytest.mark.parametrize(("make", "count"), [(UniformCost, 5), (AStar, 7)])
-def test_a_cheaper_path_replaces_a_dearer_one_even_if_the_state_was_expanded(make: Callable[[], Agent], count: int) -> None:
-    """The textbook case against closed lists: B is expanded through its dear edge while the cheap path to it looks bad.
+def test_a_cheaper_path_replaces_a_more_expensive_one_even_if_the_state_was_expanded(
+    make: Callable[[], Agent], count: int
+) -> None:
+    """This is the textbook case against closed lists: B is expanded through an expensive edge while the cheap path to it
+    seems bad.
 
     Start 0, A = 1, B = 2, C = 3, goal 4: 0-A 1, A-B 1, 0-B 3, B-C 1, C-4 5. The estimate of A is the exact distance, 6; the
-    estimates of B and C are 0. The dear path costs 9 and the cheap one 8. A* generates A, B, C, 4, and then B, C, 4 again.
-    Uniform-cost generates A, B, B, C, 4, because it never extends a replaced path.
+    estimates of B and C are 0. The expensive path costs 9 and the cheap one 8. A* generates A, B, C, 4, and then B, C, 4
+    again. Uniform-cost generates A, B, B, C, 4, because it never extends a replaced path.
     """
     edges = {0: [(1, 1), (2, 3)], 1: [(2, 1)], 2: [(3, 1)], 3: [(4, 5)], 4: []}
     record = solve(make(), Graph(edges=edges, goals=[4], estimates=[0, 6, 0, 0, 0]))
@@ -254,7 +257,7 @@ def test_depth_first_finds_every_goal_within_its_depth_limit(visited: bool) -> N
 
 
 @pytest.mark.parametrize("make", [BreadthFirst, IterativeDeepening, IdaStar])
-def test_a_depth_limit_of_a_decision_is_kept(make: Callable[[], Agent]) -> None:
+def test_a_search_respects_the_depth_limit_of_a_decision(make: Callable[[], Agent]) -> None:
     """A goal that is ten actions away is found with a limit of ten. With a limit of nine, the search gives up."""
     edges = {state: [(state - 1, 1), (state + 1, 1)] for state in range(1, 20)} | {0: [(1, 1)], 20: [(19, 1)]}
     assert solve(make(), Maze(edges=edges, goals=[10]), depth=10).moves == 10

@@ -22,7 +22,9 @@ Decide = Callable[..., Any]
 @pytest.mark.parametrize("table", [False, "128B", "1kB", "1MB"])
 @pytest.mark.parametrize("order", ["game", "heuristic"])
 def test_values_agree_with_brute_force_on_tic_tac_toe(table: Any, order: Any, decide: Decide, open_positions: list[Any]) -> None:
-    """Early wins and late losses are preferred. A table of one pair of rows remembers hardly anything, and changes no value."""
+    """Early wins and late losses are preferred. A table of only one pair of rows keeps hardly any states, and changes no
+    value.
+    """
     game = TicTacToe()
 
     def exact_value(state: Any, ply: int) -> float:
@@ -108,7 +110,7 @@ def list_identities(*entries: dict[str, Any]) -> list[str]:
     return [seat.identity for seat in spec.boards[0].seats if seat.agent == "alpha-beta"]
 
 
-def test_new_options_keep_the_ids_of_old_entries() -> None:
+def test_new_options_do_not_change_the_ids_of_existing_entries() -> None:
     """Ids of entries and matches predate sizes and orders, and must not change. Equal sizes give equal ids."""
     old = '"limits":{"depth":null,"memory_mb":null,"nodes":null,"seconds":null},"options":{"table":true}}'
     plain, spoken, ordered = list_identities(

@@ -21,7 +21,7 @@ TIE = 2.0**-44
 """The discount per ply of other returns."""
 
 
-def test_a_table_keeps_all_values_of_tic_tac_toe(decide: Decide, open_positions: list[Any]) -> None:
+def test_a_table_does_not_change_any_value_of_tic_tac_toe(decide: Decide, open_positions: list[Any]) -> None:
     """The test uses every fifth position. The table never needs more nodes, and saves a tenth of the nodes in total."""
     game = TicTacToe()
     total = remembered = 0
@@ -216,8 +216,8 @@ def test_a_table_saves_most_nodes_of_a_deep_search(decide: Decide) -> None:
 
 
 @pytest.mark.parametrize("limits", [{"nodes": 300}, {"nodes": 300, "depth": 3}, {"depth": 3}])
-def test_limits_are_kept(limits: dict[str, int]) -> None:
-    """A search with a table keeps to its nodes and depth, and never needs a random fallback."""
+def test_a_search_with_a_table_respects_its_limits(limits: dict[str, int]) -> None:
+    """It respects its limits of nodes and depth, and its moves are never replaced by random ones."""
     record = play("connect-four", [AlphaBeta(table=True), AlphaBeta(table=True)], limits={**limits, "moves": 10})
     assert record.fallbacks == 0
     for decision in record.decisions:

@@ -229,7 +229,7 @@ NEARLY = [*[(agent, ChanceTree if chance else Tree) for agent, chance in PROOFS]
 
 @pytest.mark.parametrize("most", [1.0, 3.0, 1.7, inf])
 @pytest.mark.parametrize(("agent", "kind"), NEARLY, ids=name_search)
-def test_a_search_claims_only_the_best_of_nearly_equal_returns(agent: Agent, kind: type[Tree], most: float) -> None:
+def test_an_action_reported_as_exact_is_the_best_of_nearly_equal_ones(agent: Agent, kind: type[Tree], most: float) -> None:
     rng, claims, withheld = Random(most), 0, 0
     for _ in range(40):
         size = 1.0 if most == inf else most
@@ -254,7 +254,7 @@ def best_of(node: Inner | Leaf) -> Fraction:
     return Fraction(node.worth) if isinstance(node, Leaf) else max(map(best_of, node.after))
 
 
-def test_more_returns_than_a_search_remembers_prove_nothing() -> None:
+def test_a_search_is_not_exact_if_there_are_more_returns_than_it_remembers() -> None:
     """The root has a child for each of 2,000 or 3,000 different returns, and the other seat gets the negative ones."""
     for number, exact in ((2_000, True), (3_000, False)):
         game = Tree(Inner(0, [Leaf(place / 5_000) for place in range(number)]), -1.0, 1.0)
@@ -278,7 +278,7 @@ def test_a_mean_of_rollouts_does_not_prove_a_win() -> None:
     assert not any(first.exact for first in firsts)
 
 
-def test_a_state_at_the_cutoff_proves_nothing() -> None:
+def test_a_state_at_the_depth_limit_does_not_prove_a_value() -> None:
     """Without a heuristic, each state at depth 1 has the value 0, although each line is won."""
     won = Inner(0, [Leaf(1.0), Leaf(1.0)])
     game = Tree(Inner(0, [Inner(1, [won, won]), Inner(1, [won, won])]), -1.0, 1.0)
@@ -297,7 +297,7 @@ def test_the_larger_of_two_final_returns_is_chosen(decide: Decide) -> None:
         assert decide(agent, deeper, (), limits=limits).action == 1
 
 
-def test_plies_decide_between_equal_returns(decide: Decide) -> None:
+def test_the_number_of_plies_decides_between_equal_returns(decide: Decide) -> None:
     """An early win and a late loss are preferred. A larger return later is better than a smaller one at once."""
     early = Tree(Inner(0, [Inner(0, [Leaf(2.0)]), Leaf(2.0)]), -3.0, 3.0)
     late = Tree(Inner(0, [Leaf(-2.0), Inner(0, [Leaf(-2.0)])]), -3.0, 3.0)

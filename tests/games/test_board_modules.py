@@ -119,8 +119,8 @@ def test_scores_on_boards_agree_with_the_rules(tmp_path: Path) -> None:
     assert words.endswith("a {:.0f}, b {:.0f}".format(*(7 * share for share in rounds.returns(last))))
 
 
-def test_tiles_at_home_have_no_colour() -> None:
-    """Colours mark movable tiles. A tile at home is grey if its channels differ by at most a tenth."""
+def test_tiles_in_their_goal_positions_have_no_colour() -> None:
+    """Colours mark the other tiles. A colour counts as grey if its channels differ by at most a tenth."""
     source = str(load_board_module(SlidingTiles).source)
     rules = dict(re.findall(r"\.(tile-home|tile-number-home) \{(.*?)\}", source))
     assert len(rules) == 2

@@ -99,7 +99,7 @@ def test_chains_agree_with_counts_by_hand(text: str, takeable: int, long: list[i
 
 
 def test_the_side_in_control_gets_the_long_chain() -> None:
-    """The board has one long chain and b is in control: every line of a opens the chain, and b takes all three boxes."""
+    """The board has one long chain. Every line that a can draw opens the chain, so b takes all three boxes."""
     game = DotsAndBoxes(rows=1, columns=3)
     state = game.parse_state("---/..../--- ... a")
     assert best_lead(game, state) == -3

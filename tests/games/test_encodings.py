@@ -42,7 +42,7 @@ def test_every_built_in_game_has_an_encoding() -> None:
 
 
 @pytest.mark.parametrize(("game", "name"), OWN)
-def test_built_in_encodings_keep_their_promises(game: str, name: str) -> None:
+def test_built_in_encodings_pass_the_checks(game: str, name: str) -> None:
     assert check_encoding(OWN[game, name], games()[game], matches=1) == ("shape", "range", "repeats", "randomness")
 
 
@@ -52,7 +52,7 @@ def test_the_seat_sees_its_own_pieces_first() -> None:
     assert encoded("tic-tac-toe", "planes", "x../.o./..x", 1) == o + x
 
 
-def test_rows_come_from_the_top() -> None:
+def test_the_first_row_of_an_encoding_is_the_top_row_of_the_board() -> None:
     text = ".../.../o../xx."
     assert encoded("connect-four", "planes", text, 1, rows=4, columns=3, in_a_row=3) == [
         *(int(mark == "o") for mark in text if mark != "/"),

@@ -33,7 +33,7 @@ def test_random_matches_agree_with_open_spiel(pyspiel: Any, cards: int, matches:
     assert {1.0, -1.0} <= set(ends)
 
 
-def test_every_state_satisfies_the_contract_of_games() -> None:
+def test_every_state_satisfies_the_interface_of_games() -> None:
     """Three cards have 3! orders of prizes and 3! orders of bids for each seat."""
     game, rng = Goofspiel(cards=3), random.Random(4)
     states = list(states_of(game))

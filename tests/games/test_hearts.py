@@ -49,7 +49,7 @@ def test_shooting_the_moon_is_scored_as_in_open_spiel(pyspiel: Any) -> None:
     assert list(GAME.returns(state)) == theirs.returns() == [26, 0, 0, 0]
 
 
-def test_every_state_satisfies_the_contract_of_games() -> None:
+def test_every_state_satisfies_the_interface_of_games() -> None:
     rng = random.Random(3)
     for seed in range(3):
         for state, action in random_match(GAME, seed):

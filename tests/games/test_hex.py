@@ -134,7 +134,7 @@ class Prover:
 
 
 @pytest.mark.parametrize("size", [2, 3, pytest.param(4, marks=pytest.mark.proof)])
-def test_the_prover_agrees_with_a_full_search(size: int) -> None:
+def test_the_solver_of_this_test_agrees_with_a_full_search(size: int) -> None:
     """The positions after each opening and each reply include wins of both sides."""
     game, known = Hex(size=size), dict[Any, bool]()
     prover = Prover(game)
@@ -200,8 +200,8 @@ def test_random_matches_agree_with_open_spiel(size: int, pyspiel: Any) -> None:
         play_beside(game, spiel, lambda _, action: [action // (size + 1) * size + action % (size + 1)], seed)
 
 
-def test_stones_needed_is_the_size_of_the_smallest_joining_set() -> None:
-    """All sets of empty cells are tried, smallest first, in random matches on 4x4."""
+def test_stones_needed_is_the_smallest_number_of_stones_that_joins_the_sides() -> None:
+    """All sets of empty cells are tried in random matches on 4x4, the smallest first."""
     game = Hex(size=4)
     needed = Connection(game)
     for seed in range(4):

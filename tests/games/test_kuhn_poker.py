@@ -66,7 +66,7 @@ def test_payoffs_agree_with_a_table_of_all_hands() -> None:
     assert all(sum(game.returns(state)) == 0 for state in ends)
 
 
-def test_every_state_satisfies_the_contract_of_games() -> None:
+def test_every_state_satisfies_the_interface_of_games() -> None:
     """Kuhn's tree has 1 state before the deal, 3 after the first card, and 9 for each of 6 deals."""
     game, rng = KuhnPoker(), random.Random(1)
     states = list(states_of(game))

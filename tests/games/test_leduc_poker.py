@@ -33,7 +33,7 @@ def count_chips(cards: tuple[str, ...], first: str, second: str) -> float:
 
 
 def test_payoffs_agree_with_a_count_of_the_chips() -> None:
-    """All betting sequences of both rounds are played for every deal of three cards."""
+    """All betting sequences of both rounds are played for every possible deal."""
     game, seen, most = LeducPoker(), 0, 0.0
     deals = list(permutations(["J1", "J2", "Q1", "Q2", "K1", "K2"], 3))
     for cards in deals:
@@ -47,7 +47,7 @@ def test_payoffs_agree_with_a_count_of_the_chips() -> None:
     assert most == game.max_return == 13
 
 
-def test_every_state_satisfies_the_contract_of_games() -> None:
+def test_every_state_satisfies_the_interface_of_games() -> None:
     """A round has 6 open states, 5 that end in calls and 4 that end in folds. There are 30 deals, and 4 public cards for each."""
     game, rng = LeducPoker(), random.Random(2)
     states = list(states_of(game))

@@ -52,7 +52,9 @@ def test_probabilities_of_rolls_agree_with_an_enumeration(dice: int, sides: int)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"dice": 2}, {"dice": 3, "sides": 4}, {"sides": 2}])
-def test_random_matches_satisfy_the_contract_and_agree_with_open_spiel(parameters: dict[str, int], pyspiel: Any) -> None:
+def test_random_matches_satisfy_the_interface_of_games_and_agree_with_open_spiel(
+    parameters: dict[str, int], pyspiel: Any
+) -> None:
     game, rng = LiarsDice(**parameters), random.Random(3)
     spiel = pyspiel.load_game("liars_dice", {"numdice": game.dice, "dice_sides": game.sides})
     space = list(game.action_space())

@@ -282,7 +282,7 @@ def test_the_time_of_a_step_does_not_grow_with_the_board() -> None:
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_a_board_without_a_solution_is_searched_with_a_warning(n: int) -> None:
-    """The spec is valid and has a note. Every attempt counts as unsolved."""
+    """The spec is valid and has a note. No attempt counts as solved."""
     spec = load_spec({"game": {"name": "n-queens", "n": n}, "rounds": 2, "agents": ["dfs", "hill-climb"]})
     assert spec.notes == (f"game: {n} queens have no solution; the search will still run",)
     results = run(spec)

@@ -57,15 +57,17 @@ def test_an_unknown_start_is_refused(tmp_path: Path) -> None:
         NQueens(start="fast")  # type: ignore[arg-type]
 
 
-def test_the_default_start_keeps_ids_and_positions() -> None:
+def test_the_default_of_the_option_start_does_not_change_ids_and_positions() -> None:
     """Records from before the option `start` existed keep their ids and positions."""
     record = arena.play(NQueens(n=8, start="random"), MinConflicts(), seed=2)
     assert record.id == arena.play("n-queens", MinConflicts(), seed=2).id
     assert NQueens(n=8).random_state(random.Random(0)) == bytes(random.Random(0).choices(range(1, 9), k=8))
 
 
-def test_placed_queens_do_not_attack_each_other_and_stay() -> None:
-    """Half of the first rows of three queens on 12 columns differ, and each solution of depth-first search keeps its three."""
+def test_placed_queens_do_not_attack_each_other_and_are_not_moved() -> None:
+    """For three queens on 12 columns, at least half of the first rows differ. Each solution of depth-first search has the
+    placed queens.
+    """
     game, starts = NQueens(n=12, placed=3), set()
     for seed in range(40):
         start = game.initial(random.Random(seed))

@@ -75,8 +75,7 @@ def counts(game: Othello, state: Any) -> tuple[int, int]:
     return text.count("x"), text.count("o")
 
 
-def test_a_game_of_nine_moves_is_a_wipe_out() -> None:
-    """This is the shortest game of Othello; o is left without a disc."""
+def test_the_shortest_game_ends_after_nine_moves_without_a_disc_of_o() -> None:
     game = Othello()
     state, movers = replay(game, ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"])
     assert "".join(movers) == "XoXoXoXoX"

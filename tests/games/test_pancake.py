@@ -82,8 +82,8 @@ def test_a_star_expands_only_necessary_stacks(heuristic: type[Gap], n: int, posi
         assert generated <= (puzzle.n - 1) * sum(f <= known[position] for f in total) + 1
 
 
-def test_burnt_pancakes_turn_upside_down() -> None:
-    """A flip turns each lifted pancake over, and even a single pancake can be flipped."""
+def test_a_flip_turns_burnt_pancakes_over() -> None:
+    """A flip turns over each pancake that it lifts. Even a single pancake can be flipped."""
     puzzle = Pancake(n=3, burnt=True)
     state = puzzle.parse_state("-3 1 -2")
     assert list(puzzle.actions(state)) == [1, 2, 3]

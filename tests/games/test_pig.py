@@ -61,7 +61,9 @@ def test_optimal_play_wins_as_often_as_published(target: int) -> None:
 
 
 @pytest.mark.parametrize("parameters", [{}, {"target": 20}, {"target": 30, "sides": 4}, {"target": 1, "sides": 2}])
-def test_random_matches_satisfy_the_contract_and_agree_with_open_spiel(parameters: dict[str, int], pyspiel: Any) -> None:
+def test_random_matches_satisfy_the_interface_of_games_and_agree_with_open_spiel(
+    parameters: dict[str, int], pyspiel: Any
+) -> None:
     """In open_spiel, a seat with enough points can only hold, so matches are limited to this action there."""
     game = Pig(**parameters)
     spiel = pyspiel.load_game("pig", {"winscore": game.target, "diceoutcomes": game.sides, "horizon": 100_000})

@@ -90,7 +90,7 @@ def test_positions_without_shuffle_are_uniform_over_solvable_ones() -> None:
     assert all(850 <= times <= 1150 for times in drawn.values())
 
 
-def test_shuffle_makes_that_many_random_slides(eight_puzzle: dict[Any, int]) -> None:
+def test_shuffle_makes_the_given_number_of_random_slides(eight_puzzle: dict[Any, int]) -> None:
     """The distance from the goal has the parity of the number of slides, and is at most that number."""
     for slides in (0, 1, 7, 20):
         puzzle = SlidingTiles(shuffle=slides)

@@ -91,7 +91,7 @@ def test_a_star_finds_the_fewest_pushes(number: int) -> None:
 
 
 def test_heuristics_never_exceed_the_remaining_pushes() -> None:
-    """All reachable arrangements of a small level are compared. Only unsolvable arrangements have the estimate 10,000."""
+    """All reachable arrangements of a small level are compared. The estimate is 10,000 exactly for unsolvable arrangements."""
     rows = ["#######", "#@    #", "# $.# #", "#  $. #", "#     #", "#######"]
     level = read([row.replace(" ", "-") for row in rows])
     goals = frozenset({(2, 3), (3, 4)})

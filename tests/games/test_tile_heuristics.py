@@ -93,7 +93,7 @@ def test_a_pattern_of_all_tiles_is_the_exact_distance() -> None:
     assert {state: evaluate(state) for state in distances(puzzle, puzzle.goal)} == distances(puzzle, puzzle.goal)
 
 
-def test_partitions_lie_between_manhattan_and_the_distance() -> None:
+def test_estimates_of_partitions_are_between_manhattan_and_the_distance() -> None:
     """The partitions of the 8-puzzle are given by sizes or by tiles."""
     puzzle, exact = eight_puzzle()
     manhattan, sample = Manhattan(puzzle), random.Random(2).sample(list(exact), 4000)

@@ -99,7 +99,7 @@ def ends(folder: Path, killer: dict[str, Any], rival: str, *prefix: str, code: i
 
 @pytest.mark.promise(hole="blame", isolation=("process", "sandbox"))
 @pytest.mark.parametrize(("agent", "isolation"), [("assassin", "process"), ("assassin", "sandbox"), ("first", "process")])
-def test_an_agent_that_kills_processes_finds_no_other_process(
+def test_an_agent_that_kills_processes_cannot_find_processes_of_others(
     agent: str, isolation: str, namespaces: None, tmp_path: Path
 ) -> None:
     """The matches end as with an agent that only plays."""
@@ -115,5 +115,5 @@ def test_matches_are_void_if_the_agent_can_kill_the_worker(rival: str, namespace
     assert ends(tmp_path, killer, rival, *WITHOUT, code=1) == {("void", None, (0.0, 0.0))}
 
 
-def test_an_honest_agent_plays_without_namespaces(namespaces: None, tmp_path: Path) -> None:
+def test_an_honest_agent_is_not_affected_if_namespaces_are_missing(namespaces: None, tmp_path: Path) -> None:
     assert ends(tmp_path, {"agent": "first", "isolation": "process"}, "process", *WITHOUT) == {NOBODY}

@@ -185,14 +185,14 @@ def test_a_chain_of_short_processes_is_stopped(isolation: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("isolation", [CASES[1]], indirect=True, ids="-".join)
 def test_a_chain_of_processes_continues_if_pondering_is_allowed(isolation: str, tmp_path: Path) -> None:
-    """This shows that the test above would detect a running chain."""
+    """This shows that the test above would detect a chain that continues."""
     records = play(tmp_path, values_of(tmp_path, "chain", isolation, pondering=True))
     late = [decision.depth or 0 for record in records for decision in record.decisions if record.labels[decision.seat] == "chain"]
     assert max(late) > 20
 
 
 @pytest.mark.promise(hole="start", isolation=("process", "sandbox"))
-def test_short_processes_gain_no_time(isolation: str, one_core: int, tmp_path: Path) -> None:
+def test_an_agent_gains_no_time_by_many_short_processes(isolation: str, one_core: int, tmp_path: Path) -> None:
     """On one core, the agent waits for its own processes for more than a second."""
     limits = {"seconds": 0.3, "moves": 4}
     for record in play(
@@ -213,7 +213,9 @@ def test_short_processes_gain_no_time(isolation: str, one_core: int, tmp_path: P
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("name", ["crowd", "chain"])
 @pytest.mark.parametrize("sandbox", ["process", "sandbox"])
-def test_an_unprivileged_user_is_protected(name: str, sandbox: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_run_of_an_unprivileged_user_is_protected(
+    name: str, sandbox: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """The user 65534 cannot create a control group, and can have 1,024 open files."""
     if sandbox == "sandbox":
         request.getfixturevalue("bubblewrap")

@@ -188,7 +188,9 @@ def test_a_sleep_beyond_the_limit_is_a_timeout_on_a_busy_machine(load: None) -> 
 
 @pytest.mark.parametrize("stilled", [("process", "group"), ("process", "signals")], indirect=True, ids="-".join)
 @pytest.mark.parametrize("name", ["sleeper", "crowds"])
-def test_an_agent_that_delays_itself_exceeds_its_limit(plugin: str, stilled: str, one_core: int, name: str) -> None:
+def test_time_in_which_an_agent_delays_itself_counts_against_its_limit(
+    plugin: str, stilled: str, one_core: int, name: str
+) -> None:
     limits = {"seconds": 0.1, "cpu_seconds": 100, "moves": 2}
     plugins = [plugin, str(PLAYERS)]
     records = played({**SPEC, "agents": [name, "random"], "isolation": stilled, "limits": limits, "plugins": plugins})

@@ -109,7 +109,7 @@ def test_the_compiler_of_an_entry_does_not_run_in_the_turn_of_a_rival(
     assert not [time for time in busy for began, ended in turns if began <= time <= ended]
 
 
-def test_an_honest_agent_needs_no_compiler(
+def test_no_compiler_is_started_for_an_agent_without_a_search(
     eager: None, starts: list[AgentProcess], play: Callable[[str, str], list[Record]]
 ) -> None:
     assert [record.termination for record in play(HONEST, "process")] == ["normal"] * 8

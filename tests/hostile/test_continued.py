@@ -144,12 +144,16 @@ def isolation(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_death_does_not_continue_a_stopped_process(way: str, isolation: str, stack: ExitStack, tmp_path: Path) -> None:
-    """A death sends signals to children, to the parent, to readers of a pipe, and to whoever has a terminal."""
+def test_a_stopped_process_is_not_continued_by_the_end_of_another_process(
+    way: str, isolation: str, stack: ExitStack, tmp_path: Path
+) -> None:
+    """The end of a process sends signals to its children, its parent, readers of a pipe, and the session of a terminal."""
     assert times_of(way, stack, tmp_path, isolation) == []
 
 
 @pytest.mark.parametrize("way", ["parent", "child", "file"])
-def test_a_death_continues_a_process_without_the_filter(way: str, isolation: str, stack: ExitStack, tmp_path: Path) -> None:
-    """This shows that the test above would notice it."""
+def test_without_the_filter_a_stopped_process_is_continued_by_the_end_of_another(
+    way: str, isolation: str, stack: ExitStack, tmp_path: Path
+) -> None:
+    """This shows that the test above would detect it."""
     assert times_of(way, stack, tmp_path, isolation, filtered=False) != []

@@ -100,7 +100,7 @@ def list_cells(path: Path) -> Iterator[tuple[str, str, str]]:
 def test_no_text_of_a_store_controls_the_terminal(
     kind: str, stride: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each text is filled in turn, with right hashes. Some commands refuse the store; then their message is printable."""
+    """Each text is replaced in turn, with correct hashes. If a command refuses the store, its message is printable."""
     monkeypatch.chdir(tmp_path)
     store = Path("cup.db")
     arena.run(SPECS[kind], store=store)
@@ -127,7 +127,7 @@ def test_no_text_of_a_store_controls_the_terminal(
 
 @pytest.mark.parametrize("kind", SPECS)
 def test_no_text_of_a_spec_controls_the_terminal(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each text and each key is filled in turn."""
+    """Each text and each key is replaced in turn."""
     monkeypatch.chdir(tmp_path)
     for changed in list_changes(SPECS[kind]):
         Path("cup.yaml").write_text(json.dumps(changed), "utf-8")
@@ -140,6 +140,6 @@ def test_a_name_with_control_codes_is_refused(tmp_path: Path) -> None:
         arena.run({**SPECS["puzzle"], "name": "x\x1b[2J\u202e"})
 
 
-def test_the_name_of_a_file_becomes_a_printable_name(tmp_path: Path) -> None:
+def test_the_name_of_a_tournament_from_its_file_is_printable(tmp_path: Path) -> None:
     (tmp_path / "x\x1b[2J.yaml").write_text(json.dumps({**SPECS["puzzle"], "name": None}))
     assert arena.run(str(tmp_path / "x\x1b[2J.yaml")).name == "x\\x1b[2J"

@@ -90,7 +90,7 @@ def test_validators_are_created_once() -> None:
     assert after.hits - before.hits >= 398
 
 
-def test_validation_builds_no_tables(arena: Arena, tmp_path: Path) -> None:
+def test_validation_of_a_spec_builds_no_tables_of_heuristics(arena: Arena, tmp_path: Path) -> None:
     agent = "{agent: ida-star, heuristic: {name: pattern-db, partition: %s}, limits: {nodes: 10}}"
     (tmp_path / "s.yaml").write_text(f"game: {{name: sliding-tiles, rows: 4, columns: 4}}\nagents: [{agent % '6-6-3'}]\n")
     (tmp_path / "bad.yaml").write_text(f"game: sliding-tiles\nagents: [{agent % '4-5'}]\n")

@@ -38,8 +38,8 @@ def test_a_text_that_begins_like_a_formula_stays_text(text: str) -> None:
 
 
 @pytest.mark.unit
-def test_the_type_of_a_cell_says_whether_it_is_a_figure() -> None:
-    """A label stays text even if it has the characters of a figure."""
+def test_only_cells_whose_type_is_a_number_are_written_as_numbers() -> None:
+    """A label is written as text even if it looks like a number."""
     shown = ["-496 (-600 to -5)", "+35 points", "-3.4 (p = 0.01)", "+35 (x 0.935)", "-496 (< 0.1 %)", "-1.5e-05"]
     labels = [*shown, "-2+HYPERLINK(1)", "+1 cmd|' /C calc'!A0", "-1+A1", "=1+1", "-"]
     _, *rows = TextTable(["cell"], [[text] for text in [*map(Figure, shown), -3, *labels]]).text("tsv").split("\n")
@@ -59,7 +59,7 @@ def test_the_type_of_a_cell_says_whether_it_is_a_figure() -> None:
         ["heuristic", "--on", "sliding-tiles", "--set", "rows=2", "manhattan"],
     ],
 )
-def test_no_command_takes_a_figure_for_a_formula(arguments: list[str], invoke: Arena, tmp_path: Path) -> None:
+def test_numbers_with_signs_are_not_escaped_as_formulas(arguments: list[str], invoke: Arena, tmp_path: Path) -> None:
     """Elo, returns and differences have signs. No label in these tables begins like a formula."""
     if "heuristic" not in arguments:
         seats = {"agents": ["greedy", "random"], "games": ["tic-tac-toe", "breakthrough", "connect-four"], "rounds": 3}

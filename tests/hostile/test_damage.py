@@ -140,7 +140,7 @@ REPAIRED: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("damage", REPAIRED)
 def test_a_run_continues_with_the_sound_matches_of_a_damaged_store(damage: str, invoke: Arena, tmp_path: Path) -> None:
-    """It plays the lost matches again, and ends like the run that nothing has disturbed."""
+    """It plays the lost matches again, and ends like an undisturbed run."""
     spec, path = {**SPEC, "rounds": 40}, tmp_path / "cup.db"
     (tmp_path / "cup.yaml").write_text(json.dumps(spec))
     arena.run(spec, store=path)
@@ -185,7 +185,7 @@ def test_a_recovered_store_shows_that_matches_are_missing(store: Path, invoke: A
     assert invoke("merge", "--sound", "both.db", "cup.db", "backup.db").stdout == "both.db: 10 matches\n"
 
 
-def test_matches_of_a_lost_secret_seed_are_not_taken_over(invoke: Arena, tmp_path: Path) -> None:
+def test_matches_are_not_continued_if_their_secret_seed_is_lost(invoke: Arena, tmp_path: Path) -> None:
     arena.run({**SPEC, "seed": "secret"}, store=tmp_path / "cup.db")
     changed(tmp_path / "cup.db", "UPDATE run SET digest = NULL")
     for words in ([], ["--accept-changed-plugins"]):
@@ -193,7 +193,7 @@ def test_matches_of_a_lost_secret_seed_are_not_taken_over(invoke: Arena, tmp_pat
         assert (done.returncode, "cup.db has lost its secret seed" in done.stderr) == (1, True)
 
 
-def test_an_export_is_told_from_a_store(store: Path, invoke: Arena) -> None:
+def test_the_message_about_an_export_in_place_of_a_store_says_so(store: Path, invoke: Arena) -> None:
     store.with_name("cup.jsonl").write_text(invoke("export", "cup.db").stdout)
     done = invoke("merge", "new.db", "cup.jsonl")
     assert (done.returncode, "name its store instead: `arena merge --sound NEW STORE`" in done.stderr) == (2, True)
@@ -205,7 +205,7 @@ def read_ids(lines: str) -> set[str]:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
-def test_no_changed_byte_of_a_store_hides_a_match(store: Path, tmp_path: Path, mask: int) -> None:
+def test_a_changed_byte_of_a_store_hides_at_most_one_match_and_reports_it(store: Path, tmp_path: Path, mask: int) -> None:
     """A changed byte costs at most one match."""
     with Store.open(store) as opened:
         whole = read_all(opened)
@@ -249,7 +249,7 @@ def test_unreadable_matches_are_named_and_left_out(store: Path, invoke: Arena, s
 
 
 def test_an_unreadable_run_is_reported(store: Path, invoke: Arena) -> None:
-    """It hides no match."""
+    """Its matches can still be read."""
     changed(store, "UPDATE run SET boards = 'garbage'")
     done = invoke("check", "cup.db")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "cup.db: 10 matches, 1 fault")
@@ -260,7 +260,7 @@ def test_an_unreadable_run_is_reported(store: Path, invoke: Arena) -> None:
     assert (refused.returncode, "cup.db is damaged: the run of 2" in refused.stderr) == (1, True)
 
 
-def test_a_sound_store_has_exit_code_0(store: Path, invoke: Arena, tmp_path: Path) -> None:
+def test_check_exits_with_0_for_an_undamaged_store(store: Path, invoke: Arena, tmp_path: Path) -> None:
     done = invoke("check", "cup.db", "--replay", "1")
     assert (done.returncode, done.stdout) == (
         0,
@@ -286,7 +286,7 @@ HEADERS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 @pytest.mark.parametrize("name", ["cup.db", "cup.sqlite", "cup"])
 @pytest.mark.parametrize("what", HEADERS)
-def test_a_damaged_header_hides_no_match(store: Path, invoke: Arena, name: str, what: str) -> None:
+def test_a_damaged_header_does_not_hide_matches(store: Path, invoke: Arena, name: str, what: str) -> None:
     change, words = HEADERS[what]
     file = store.rename(store.with_name(name))
     file.write_bytes(change(file.read_bytes()))
@@ -305,7 +305,7 @@ def test_a_damaged_header_hides_no_match(store: Path, invoke: Arena, name: str, 
     assert rest.stderr.startswith("note: 10 of 10 known matches are sound\nnote: damaged: ")
 
 
-def test_check_and_export_count_the_same_sound_matches_of_a_truncated_store(tmp_path: Path, invoke: Arena) -> None:
+def test_check_and_export_count_the_same_undamaged_matches_of_a_truncated_store(tmp_path: Path, invoke: Arena) -> None:
     """The number grows with the length of the file. Matches of which only the result is left are not counted."""
     store = tmp_path / "cup.db"
     play({**SPEC, "rounds": 100}, store=store, workers=1)

@@ -85,7 +85,7 @@ def test_no_process_learns_the_cards_of_its_opponent(
 
 
 @pytest.mark.promise(hole="deal", isolation="sandbox")
-def test_an_unprivileged_user_is_protected(bubblewrap: str, tmp_path: Path) -> None:
+def test_a_run_of_an_unprivileged_user_is_protected(bubblewrap: str, tmp_path: Path) -> None:
     """All sandboxes of this user share the same files."""
     done = run_as_other_user(tmp_path, values_of(tmp_path))
     assert done.returncode == 0, done.stderr
@@ -104,10 +104,12 @@ def hear():
 @pytest.mark.parametrize(
     "boards", [["kuhn-poker"], ["pig"], ["tic-tac-toe", "kuhn-poker"]], ids=["cards", "dice", "another board"]
 )
-def test_no_compiler_of_an_entry_learns_a_deal(
+def test_the_compiler_of_an_entry_cannot_pass_on_a_deal(
     eager: None, starts: list[AgentProcess], bubblewrap: str, boards: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would run beside a stopped process that has met the cards, and its files are for the process that meets them later."""
+    """It would run beside a stopped process that knows the cards, and its files are read by a process that plays these cards
+    later.
+    """
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
     values = values_of(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -122,8 +124,8 @@ def test_no_compiler_of_an_entry_learns_a_deal(
     assert not list(private_folder("x").parent.glob("*/book.module"))
 
 
-def test_what_a_process_hears_from_a_witness_counts_as_known() -> None:
-    """The second process plays another deal beside the stopped first one, and could pass on what it hears."""
+def test_a_process_counts_as_knowing_the_deals_of_processes_beside_which_it_played() -> None:
+    """The second process plays another deal beside the stopped first one, and could pass on what it has learned from it."""
     limits = Limits()
     one, other = (Program(name, {}, None, (), "/", command=(name,)) for name in ("one", "two"))
     with AgentProcesses(FakeProcess) as pool:  # type: ignore[arg-type]

@@ -220,7 +220,7 @@ def test_a_secret_is_hidden_until_the_end(arena: Arena, interrupted: Callable[[]
     assert {record["seed"] for record in exported(tmp_path / "results/s.db")} == {digits[1]}
 
 
-def test_new_rounds_after_a_reveal_have_a_new_secret(arena: Arena, tmp_path: Path) -> None:
+def test_rounds_added_after_the_seed_was_revealed_have_a_new_secret(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SPEC.replace("12", "2"))
     first = re.search(r"seed: (\w+)", arena("run", "s.yaml", "--workers", "1").stderr)
     before = exported(tmp_path / "results/s.db")

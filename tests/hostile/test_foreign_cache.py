@@ -97,8 +97,10 @@ def test_machine_code_that_others_may_have_written_is_not_used(
 
 
 @pytest.mark.parametrize(("mode", "safe"), [(0o1777, True), (0o777, False), (0o755, True), (0o775, True)])
-def test_nobody_may_replace_the_cache(place: Path, mode: int, safe: bool) -> None:
-    """A folder above may be open to everybody if it is sticky, as /tmp is. A group that may write above is that of the user."""
+def test_a_cache_in_a_folder_that_others_can_write_is_not_used(place: Path, mode: int, safe: bool) -> None:
+    """A folder above it may be open to everybody if it is sticky, as /tmp is. A group that may write above must be the user's
+    own.
+    """
     cache.write(KEY, "symbol", b"code")
     place.parent.chmod(mode)
     forget()
@@ -119,7 +121,7 @@ def test_nobody_else_can_write_what_arena_creates(place: Path) -> None:
     }
 
 
-def test_a_table_of_another_user_is_built_again(place: Path, give_away: Change) -> None:
+def test_a_table_that_belongs_to_another_user_is_built_again(place: Path, give_away: Change) -> None:
     assert load_table("a", 1, lambda: b"x") == b"x"
     assert load_table("a", 1, lambda: b"y") == b"x"
     give_away(place / "a-v2.table")
@@ -144,7 +146,7 @@ def test_answers_of_models_are_kept_only_in_a_file_of_the_user(place: Path, what
 
 
 def test_a_sandbox_does_not_show_files_of_another_user(place: Path, give_away: Change) -> None:
-    """In a sandbox, nothing can check the owners, because they seem to be others."""
+    """In a sandbox, nothing can check the owners of files, because they appear as other users."""
     cache.write(KEY, "symbol", b"code")
     cache.write(f"user{KEY}", "symbol", b"code")
     load_table("a", 1, lambda: b"x")

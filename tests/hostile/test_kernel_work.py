@@ -59,7 +59,7 @@ def arena_agents():
 @pytest.mark.promise(hole="clock", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("way", ["group", "signals"])
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_work_of_the_kernel_in_the_turn_of_another_is_a_fault(
+def test_work_of_the_kernel_for_a_stopped_agent_is_a_fault_of_this_agent(
     isolation: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """A busy child that the kernel can stop at once is not a fault."""

@@ -77,7 +77,7 @@ def arena_agents():
 @pytest.mark.process
 @pytest.mark.promise(hole="clock", isolation="process")
 def test_an_agent_cannot_leave_its_control_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It cannot leave it by creating a user namespace, either."""
+    """It cannot leave the group by creating a user namespace, either."""
     stop_agents_by("group", monkeypatch)
     if not (groups_admit() and namespaces_work()):
         pytest.skip("no group can be entered here, or no namespace made")

@@ -48,8 +48,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("token", [None, TOKEN])
-def test_no_cookie_is_unquoted(store: Path, token: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither before the token is compared nor afterwards, and a quoted value does not hide the token beside it."""
+def test_quoted_cookies_are_never_decoded(store: Path, token: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This holds before and after the token is compared. A quoted value does not hide the token beside it."""
     unquoted: list[str] = []
     monkeypatch.setattr(http.cookies, "_unquote", unquoted.append)
     pages = Pages(store=store, host="127.0.0.1" if token is None else "0.0.0.0", token=token)
@@ -61,7 +61,7 @@ def test_no_cookie_is_unquoted(store: Path, token: str | None, monkeypatch: pyte
     assert unquoted == []
 
 
-def test_cookies_are_limited_together(store: Path) -> None:
+def test_the_total_size_of_cookies_is_limited(store: Path) -> None:
     pages = Pages(store=store)
     for cookies, status in (([4096], 200), ([4097], 431), ([2048, 2048], 200), ([2048, 2049], 431), ([1] * 199, 200)):
         pages.more_headers = [("cookie", "c" * size) for size in cookies]
@@ -73,7 +73,7 @@ def test_cookies_are_limited_together(store: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["accept", "range", "forwarded", "authorization", "if-none-match", "last-event-id"])
-def test_the_whole_head_is_limited(store: Path, name: str) -> None:
+def test_the_total_size_of_the_head_of_a_request_is_limited(store: Path, name: str) -> None:
     pages = Pages(store=store)
     assert pages.ask("/api/tournaments", **{name: "a" * 16_000}).status == 200
     for path, headers in (
@@ -103,7 +103,7 @@ def imported_modules(*names: str) -> list[ModuleType]:
 
 @pytest.mark.usefixtures("deep_recursion")
 def test_no_pattern_that_reads_a_request_is_slow() -> None:
-    """All patterns of the libraries that are kept in a module count, whatever they are for."""
+    """This covers all patterns that the modules of the libraries define, whatever they are for."""
     patterns = {
         f"{module.__name__}.{name}": value
         for module in imported_modules("h11", "starlette", "fastapi", "uvicorn", "python_multipart", "sse_starlette")
@@ -151,7 +151,7 @@ def count_steps(call: Callable[[], Any]) -> int:
     return steps
 
 
-def test_the_work_for_faults_grows_with_their_number() -> None:
+def test_the_time_to_report_errors_is_linear_in_their_number() -> None:
     def explain(size: int) -> Callable[[], Any]:
         value: Any = {"options": {f"k{number}": [] for number in range(size)}}
         details = [{"type": "int_type", "loc": ("options", key), "msg": "bad"} for key in value["options"]]
@@ -171,8 +171,8 @@ def test_values_are_counted_before_they_are_read(store: Path, place: str) -> Non
     assert Pages(store=store).ask("/api/move", body).json["faults"] == [f"{where}: expected at most 100 values, got 101"]
 
 
-def test_no_client_chooses_the_charset_of_json(store: Path) -> None:
-    """Some charsets take long. `utf-8` stays, whatever a client says."""
+def test_a_client_cannot_choose_the_charset_of_json(store: Path) -> None:
+    """Some charsets take long to decode. `utf-8` is used, whatever a client says."""
     asked: list[str] = []
 
     def search(name: str) -> None:
@@ -281,7 +281,7 @@ CROWDS = {
 
 
 @pytest.mark.parametrize("crowd", CROWDS)
-def test_no_part_of_a_request_may_be_so_small_that_others_wait(crowd: str) -> None:
+def test_a_request_in_small_parts_does_not_delay_other_requests(crowd: str) -> None:
     """The work for the largest read is compared with that for a small part of it. Previously, it was a hundred times as much."""
 
     def work(*reads: bytes) -> int:
@@ -304,7 +304,7 @@ def test_no_part_of_a_request_may_be_so_small_that_others_wait(crowd: str) -> No
 
 
 def test_a_client_that_sends_chunks_gets_the_answer_to_its_head(store: Path) -> None:
-    """It reads the reason, also if it goes on to send. Nothing after the head is read as another request."""
+    """It reads the reason, also if it continues to send. Nothing after the head is read as another request."""
     answer = Pages(store=store).ask("/api/position", iter([b"{}"]), method="POST", transfer_encoding="chunked")
     assert answer.status == 411
     assert answer.json["error"] == "expected a body with content-length, got one in chunks; send the length of the body"

@@ -71,7 +71,7 @@ def at_the_same_place(version: PluginVersion) -> PluginVersion:
 
 @pytest.mark.parametrize("name", MORE)
 @pytest.mark.promise(hole="file", isolation="sandbox")
-def test_a_submission_that_differs_in_one_byte_is_another_program(name: str, tmp_path: Path) -> None:
+def test_two_submissions_that_differ_in_one_byte_share_no_matches_or_code(name: str, tmp_path: Path) -> None:
     """Its matches have other ids, and its machine code has another folder."""
     victim, thief = seal_submission(write(tmp_path / "victim")), seal_submission(write(tmp_path / "thief", dict([MORE[name]])))
     assert victim.code != thief.code

@@ -161,7 +161,7 @@ def test_no_opponent_fails_because_a_limit_is_used_up(
 
 @pytest.mark.promise(hole="shared", isolation="sandbox")
 @pytest.mark.parametrize("hoarder", HOARDERS)
-def test_an_unprivileged_user_is_protected(hoarder: str, bubblewrap: str, tmp_path: Path) -> None:
+def test_a_run_of_an_unprivileged_user_is_protected(hoarder: str, bubblewrap: str, tmp_path: Path) -> None:
     """All sandboxes share this user. The agent that used up a limit loses."""
     done = run_as_other_user(tmp_path, values_of(tmp_path, hoarder, "honest"))
     assert done.returncode == 0, done.stderr
@@ -293,8 +293,8 @@ def test_an_agent_that_fails_loses_if_no_agent_in_its_match_has_used_up_a_limit(
 
 
 @pytest.mark.parametrize(("confined", "shares", "kept"), [(True, True, False), (True, False, True), (False, True, True)])
-def test_no_idle_process_of_a_stranger_holds_descriptors(confined: bool, shares: bool, kept: bool) -> None:
-    """A process with code of the organiser, or with limits of its own, may hold some."""
+def test_no_idle_process_with_foreign_code_keeps_files_open(confined: bool, shares: bool, kept: bool) -> None:
+    """A process with code of the organiser, or with limits of its own, may keep some."""
     process, program = FakeProcess(set(), holds=True), Program("flying", {}, None, (), "")
     process.confined, process.shares_limits = confined, shares
     pool = AgentProcesses()

@@ -156,7 +156,7 @@ def asked(port: int, path: str) -> Any:
 
 
 @pytest.mark.unit
-def test_a_named_file_allows_no_other_file(tmp_path: Path) -> None:
+def test_trusting_one_file_of_a_store_does_not_load_its_other_files(tmp_path: Path) -> None:
     store = tmp_path / "cup.db"
     api.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["random", "greedy"]}, store=store)
     with Store.open(store) as opened:

@@ -128,9 +128,7 @@ def test_an_action_that_claims_to_be_unavailable_is_a_fault(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("kind", ["plugin", "program"])
-def test_the_host_may_declare_that_an_entry_waits_for_a_service(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_the_host_may_allow_an_entry_to_wait_for_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """The board reports an entry if more than one match in 20 is void."""
     monkeypatch.chdir(tmp_path)
     results = play(tmp_path, {**ENTRIES[kind], "waits": True})

@@ -48,7 +48,7 @@ def test_a_file_that_arrives_after_the_admin_has_acted_is_not_stored(ledger: Led
 
 
 def test_a_submission_of_a_banned_author_neither_begins_its_check_nor_passes_nor_plays(ledger: Ledger) -> None:
-    """The request arrives between the ban and the end of the list of withdrawn agents."""
+    """The submission arrives between the ban and the withdrawal of the author's agents."""
     (_, eve), (_, bob) = ledger.people()
     keys = {author: submit(ledger, author).id for author in (eve, bob)}
 
@@ -68,7 +68,7 @@ def test_a_submission_of_a_banned_author_neither_begins_its_check_nor_passes_nor
     assert [one.author for one in ledger.in_play()] == [bob]
 
 
-def test_a_check_that_ends_after_the_ladder_lets_nothing_play(ledger: Ledger) -> None:
+def test_a_submission_whose_check_ends_after_the_ladder_does_not_play(ledger: Ledger) -> None:
     (_, eve), _ = ledger.people()
     key = submit(ledger, eve).id
     assert ledger.next_to_check() is not None

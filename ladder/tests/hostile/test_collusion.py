@@ -52,8 +52,8 @@ def test_agents_of_one_author_are_not_paired(ladder: LadderSpec, store: Store) -
     assert met == expected
 
 
-def test_earlier_games_of_one_author_do_not_count(ladder: LadderSpec, store: Store) -> None:
-    """A store from before this rule has games of the star against its pawn, and a plan for more of them."""
+def test_earlier_games_between_agents_of_one_author_do_not_count(ladder: LadderSpec, store: Store) -> None:
+    """A store from before this rule has games of the strong agent against the author's weak one, and more of them are planned."""
     before, plan = begin(ladder, store), Plan(7, 0, PAWN, STAR, 0)
     runner, labels = MatchRunner(before.spec), before.labels(0)
     for number, pair in enumerate([(STAR, PAWN), (STAR, OTHER), ("greedy", PAWN)]):

@@ -71,8 +71,8 @@ def arena_agents():
 
 
 @pytest.mark.promise(hole="positions", isolation="sandbox")
-def test_no_check_hears_an_attempt_at_a_hidden_position(bubblewrap: str, tmp_path: Path) -> None:
-    """The check begins while the other version has attempts left, which go on after it."""
+def test_no_check_runs_beside_an_attempt_at_a_hidden_position(bubblewrap: str, tmp_path: Path) -> None:
+    """The check begins while the other version has attempts left, which continue after it."""
     with HostedLadder(tmp_path, SPEC, "--workers", "2") as ladder:
         token = ladder.ask("/api/authors", body=b'{"name": "eve"}', headers={"Content-Type": "application/json"}).body["token"]
         sender = ladder.submit(token, AGENT.replace("NAME", "Sender").encode(), "sender.py").body["id"]

@@ -135,7 +135,7 @@ def test_a_submission_that_writes_its_own_verdict_is_refused(lie: str, isolation
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_claims_of_submissions_are_limited(claim: str, bench: Callable[..., Bench]) -> None:
+def test_the_length_of_what_submissions_report_is_limited(claim: str, bench: Callable[..., Bench]) -> None:
     lying = f"if not main.endswith('agent_host'):\n    {CLAIMS[claim]}\n    answer_all()\n"
     kept, reason = None, ""
     try:
@@ -178,7 +178,7 @@ BAD_ROWS = {
 @pytest.mark.unit
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 @pytest.mark.parametrize("row", BAD_ROWS)
-def test_bad_rows_of_an_old_store_do_not_stop_the_start(row: str, bench: Callable[..., Bench]) -> None:
+def test_invalid_rows_of_an_old_store_do_not_prevent_the_start_of_a_ladder(row: str, bench: Callable[..., Bench]) -> None:
     one = bench()
     key = one.accept(agent(PLAYS))
     with closing(sqlite3.connect(one.ledger.path)) as store:
@@ -216,7 +216,7 @@ if not sys.modules["__main__"].__spec__.name.endswith("agent_host"):
 
 @pytest.mark.promise(hole="judge", isolation=("process", "sandbox"))
 def test_a_process_that_never_answers_does_not_delay_a_season(tmp_path: Path) -> None:
-    """The process answers the questions of its check, and hangs later."""
+    """The process answers during its check, and hangs later."""
     with HostedLadder(tmp_path, SPEC.replace("interval: 200", "interval: 1")) as ladder:
         ada, bob = ladder.tokens("ada", "bob")
         slow = HANGS.format(mark=str(tmp_path / "mark")).encode() + agent(PLAYS)

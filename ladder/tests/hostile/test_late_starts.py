@@ -148,7 +148,7 @@ def test_a_season_does_not_end_while_an_agent_starts(bench: Bench, clock: Virtua
     assert bench.plans.take(1) is Batch.OVER
 
 
-def test_agents_that_may_not_respond_play_one_match_at_a_time(bench: Bench) -> None:
+def test_agents_that_have_failed_to_respond_play_one_match_at_a_time(bench: Bench) -> None:
     for groups, most in (({ADA: SILENT, BOB: SILENT}, 1), ({ADA: ADA, BOB: BOB}, 2)):
         counts = []
         bench.plans.groups = partial(dict, groups)
@@ -174,7 +174,7 @@ def test_failed_starts_are_remembered_until_the_next_check(bench: Bench) -> None
 
 
 def test_failed_starts_are_counted_from_the_records(bench: Bench) -> None:
-    """An answer resets the count. A match that ended before the agent started does not change it."""
+    """A successful start resets the count. A match that ended before the agent started does not change it."""
     match = next(match for match in bench.take_all() if bench.labels(match)[1] == ADA)
     well = bench.runner.play(match)
     silent = well._replace(termination="timeout", seat=1, message="its start took longer than its limit of 3 s")

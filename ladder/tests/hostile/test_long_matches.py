@@ -87,7 +87,7 @@ def run(clock: VirtualClock, players: list[Player], seconds: float) -> None:
 
 
 @pytest.mark.parametrize("length", [5.0, 60.0, 600.0])
-def test_a_long_match_delays_no_other_ladder_of_its_side(clock: VirtualClock, length: float) -> None:
+def test_a_long_match_does_not_take_time_from_other_ladders(clock: VirtualClock, length: float) -> None:
     """The matches of one ladder always take as long as its limits allow, and those of the others one second."""
     turns = Turns(2.0)
     slow, quick, hidden = (
@@ -103,7 +103,7 @@ def test_a_long_match_delays_no_other_ladder_of_its_side(clock: VirtualClock, le
 
 
 def test_a_match_is_dropped_at_most_once(clock: VirtualClock) -> None:
-    """The matches of both ladders overrun, so each ladder begins late beside the other one."""
+    """The matches of both ladders exceed their turns, so each ladder begins late."""
     turns, lengths = Turns(2.0), iter([35.0, 60.0, 50.0] * 1000)
     both = [Player(turns, Side.OPEN, lambda: next(lengths)) for _ in range(2)]
     hidden = Player(turns, Side.HIDDEN, lambda: 1.0)
@@ -120,10 +120,10 @@ def test_a_match_is_dropped_at_most_once(clock: VirtualClock) -> None:
     assert hidden.done > 50
 
 
-def test_a_contest_begins_nothing_late_until_its_dropped_match_is_played(
+def test_a_ladder_begins_no_match_late_until_its_dropped_match_is_played(
     bench: Bench, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent that waits for the end of a turn when it is losing gets each match replayed at most once."""
+    """So an agent that waits for the end of a turn when it is losing gets each match replayed at most once."""
     turns, taken = Turns(2.0), []
     runner = ContestRunner(bench.ladder, bench.store, bench.ledger, CodeFolder(bench.ledger, 1 << 20), 1, turns)
     monkeypatch.setattr(runner.stopping, "wait", lambda _seconds: runner.stopping.set())
@@ -181,7 +181,7 @@ def test_a_contest_begins_nothing_late_until_its_dropped_match_is_played(
     assert runner._await_turn(again), "it was played"
 
 
-def test_a_contest_whose_match_has_overrun_lets_others_go_first(
+def test_a_ladder_whose_match_exceeded_its_turn_lets_others_go_first(
     bench: Bench, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = Turns(2.0)
@@ -203,7 +203,9 @@ def test_a_contest_whose_match_has_overrun_lets_others_go_first(
 
 
 def test_an_agent_that_gets_slow_after_quick_matches_delays_the_turn_by_one_match(bench: Bench) -> None:
-    """After quick matches, workers ask for hundreds of matches at once. They would go on with these after the end of the turn."""
+    """After quick matches, workers ask for hundreds of matches at once. They must not play all of these after the end of the
+    turn.
+    """
     plans = bench.plans
     plans.most_at_once = 2
     over, backlog = False, Backlog(plans.take, None)

@@ -92,7 +92,7 @@ def test_a_page_that_does_not_exist_is_refused(app: FastAPI, host: LadderHost, p
     assert asyncio.run(ask(app, "/api/submissions", f"page={page}", token)).startswith("422 ")
 
 
-def test_no_route_reads_or_writes_much_in_the_thread_that_serves_all_requests(
+def test_no_route_makes_long_queries_or_answers_in_the_thread_that_serves_all_requests(
     app: FastAPI, host: LadderHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in(host.ledger, 0, 1)

@@ -26,8 +26,8 @@ pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="versions", isolation="
 
 
 @pytest.mark.parametrize("agents", [MAX_RETIRED + 20, 5 * MAX_RETIRED])
-def test_a_plan_rates_no_more_agents_however_many_have_left(agents: int) -> None:
-    """Each agent has met the first one and its successor, so nobody is without games."""
+def test_the_number_of_rated_agents_does_not_grow_with_the_agents_that_have_left(agents: int) -> None:
+    """Each agent has met the first one and its successor, so each has games."""
     rng, met = random.Random(1), Met()
     for one, other in pairwise(range(agents)):
         met.add(rng, one, other, 0.0)
@@ -38,7 +38,7 @@ def test_a_plan_rates_no_more_agents_however_many_have_left(agents: int) -> None
     assert {int(label) for _, *pair in pairs_to_meet(season, 0, found) for label in pair} <= set(range(5))
 
 
-def test_no_request_and_no_season_checks_the_whole_store_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_a_request_nor_a_new_season_checks_the_whole_store_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checks = []
     check = contents.StoreContents.find_fault
 
@@ -65,8 +65,8 @@ def test_no_request_and_no_season_checks_the_whole_store_again(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("dealt", [(), (0,)])
-def test_a_plan_reads_no_more_rows_however_many_plans_there_are(tmp_path: Path, dealt: tuple[int, ...]) -> None:
-    """SQLite counts its steps. A plan among 50 times as many plans is its twin."""
+def test_the_rows_read_for_a_plan_do_not_grow_with_the_number_of_earlier_plans(tmp_path: Path, dealt: tuple[int, ...]) -> None:
+    """SQLite counts its steps. A store with 50 times as many plans is compared with a small one."""
     steps = []
     for pairs in (100, 5000):
         path = tmp_path / f"{pairs}.db"

@@ -69,8 +69,8 @@ def test_a_store_that_an_admin_command_makes_is_private(folder: Path) -> None:
     assert find_readable(folder) == HOST_FILES
 
 
-def test_files_that_exist_are_tightened_when_the_ladder_starts(folder: Path) -> None:
-    """An earlier version made them. One of its processes was killed, and has left a log of the database."""
+def test_existing_files_are_made_private_when_the_ladder_starts(folder: Path) -> None:
+    """An earlier version created them. One of its processes was killed, and left a log of the database."""
     place = folder / "results/course.db"
     with open_ladder(load_ladder("course.yaml"), place, 1) as host:
         use(host)
@@ -90,7 +90,7 @@ def test_files_that_exist_are_tightened_when_the_ladder_starts(folder: Path) -> 
         assert find_readable(folder) - {"results/course.db.lock"} == HOST_FILES
 
 
-def test_a_line_says_if_files_cannot_be_tightened(
+def test_a_message_reports_files_that_cannot_be_made_private(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(path: Path, _mode: int) -> None:

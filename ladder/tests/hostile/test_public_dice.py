@@ -101,8 +101,10 @@ def is_start(one: str, other: str) -> bool:
     return one[:length] == other[:length]
 
 
-def test_plans_of_an_older_ladder_stay_and_later_ones_do_not_use_their_rounds(pig: Bench) -> None:
-    """Before, agents that had not met these dice could get them. The waiting matches of such plans are still played."""
+def test_later_plans_do_not_use_the_rounds_in_plans_of_an_older_version(pig: Bench) -> None:
+    """In older versions, agents that had not met these dice could get them. The waiting matches of such plans are still
+    played.
+    """
     old = pig.ledger.plan([(0, "random", "second"), (0, *LABELS[:2]), (0, "random", LABELS[0]), (0, *LABELS[2:])])
     assert [plan.round for plan in old] == [0, 0, 1, 0]
     _, plans = pig.begin(*LABELS)

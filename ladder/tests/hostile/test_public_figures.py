@@ -189,7 +189,7 @@ def test_the_first_attempt_of_an_agent_does_not_show_in_its_history(host: Ladder
     assert found.replace("other/new@1", "other/not@1") == asyncio.run(ask(app, "/api/agents/other/not@1", "", token))
 
 
-def test_the_order_of_agents_shows_no_hidden_figure(host: LadderHost) -> None:
+def test_the_order_of_agents_does_not_depend_on_hidden_figures(host: LadderHost) -> None:
     """Two agents whose published figures are equal share a rank. One without figures comes last."""
     rows = [{**ROW, "agent": "a"}, {**ROW, "agent": "b", "mean_cost": 47.4}, {**ROW, "agent": "c", "settled": False}]
     show(host, ROW)

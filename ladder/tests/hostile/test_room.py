@@ -50,7 +50,7 @@ def test_an_author_has_a_limited_number_of_agents_in_play(ledger: Ledger) -> Non
 
 
 def test_a_full_ladder_refuses_further_agents_and_replaces_versions(ledger: Ledger) -> None:
-    """The one that finds no room leaves all others in play, and does not use up a version."""
+    """A refused agent leaves all others in play, and does not use up a version."""
     room = Room(3, MANY)
     assert [hand_in(ledger, f"eve-{number}", "x", room).status for number in range(4)] == ["playing"] * 3 + ["refused"]
     last = ledger.submissions("eve-3")[0]
@@ -59,10 +59,10 @@ def test_a_full_ladder_refuses_further_agents_and_replaces_versions(ledger: Ledg
     assert len(ledger.in_play()) == 3
 
 
-def test_a_ladder_that_has_too_many_agents_plays_with_the_latest(
+def test_a_ladder_with_too_many_agents_plays_with_the_latest_ones(
     tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The host's two agents count, too. The others are suspended, and their authors read why."""
+    """The host's two agents count, too. The others are suspended, and their authors read the reason."""
     monkeypatch.setattr(spec, "MAX_ENTRIES", 5)
     (tmp_path / "course.yaml").write_text(SPEC)
     ladder = load_ladder(tmp_path / "course.yaml")

@@ -37,8 +37,8 @@ def host(tmp_path: Path) -> Iterator[LadderHost]:
 
 
 @pytest.mark.process
-def test_matches_go_on_while_many_authors_wait_for_checks(host: LadderHost) -> None:
-    """No check is decided meanwhile, so that nobody stops waiting."""
+def test_matches_are_played_while_many_authors_wait_for_checks(host: LadderHost) -> None:
+    """No check is finished meanwhile, so no author stops waiting."""
     playing = threading.Thread(target=host.runner.play)
     playing.start()
     try:
@@ -103,8 +103,10 @@ def test_agents_that_sleep_first_and_compute_then_do_not_get_more(host: LadderHo
 
 
 @pytest.mark.unit
-def test_a_check_that_waits_makes_room_and_one_that_computes_does_not(host: LadderHost, clock: VirtualClock) -> None:
-    """Beside one worker, one check computes at a time; beside more workers, or those of a cluster, two."""
+def test_another_check_begins_beside_one_that_waits_but_not_beside_one_that_computes(
+    host: LadderHost, clock: VirtualClock
+) -> None:
+    """With one worker, one check computes at a time. With more workers, or those of a cluster, two do."""
     for workers, most in ((1, 1), (2, 2), (8, 2)):
         examiner = Examiner(host.ladder, host.ledger, host.folder, workers=workers)
         checks: list[SubmissionCheck] = []
@@ -138,7 +140,7 @@ def test_the_author_whose_checks_took_the_least_time_comes_first(host: LadderHos
 
 
 @pytest.mark.unit
-def test_all_processes_of_a_check_count(clock: VirtualClock) -> None:
+def test_the_time_of_all_processes_of_a_check_counts(clock: VirtualClock) -> None:
     """A submission sleeps in its first process, and computes in others that live for less time than the average covers."""
 
     class Process:

@@ -133,7 +133,7 @@ def test_a_new_token_of_the_host_replaces_the_old_one_on_all_ladders(ladders: di
 
 @REPLACED
 def test_a_ban_holds_on_all_ladders(ladders: dict[str, Ledger]) -> None:
-    """Nobody gives a banned author a token or a link that no ladder accepts."""
+    """No ladder issues a token or a link to a banned author."""
     token, code = ladders["two"].register("ada", "admin"), ladders["two"].make_link("ada", "admin")
     key = ladders["two"].submit("ada", "mine", "python", "mine.py", b"x = 1", 10).id
     ladders["one"].ban("ada", "admin")
@@ -217,9 +217,9 @@ def test_a_replaced_token_is_invalid_on_ladders_that_are_hosted_alone(term: Path
 
 
 @REPLACED
-def test_a_store_that_was_not_there_catches_up(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A store is moved away while tokens are replaced and a team is banned, and comes back. The last token is valid everywhere,
-    in whichever ladder it was given.
+def test_a_store_that_was_moved_away_gets_later_tokens_and_bans(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A store is moved away while tokens are replaced and a team is banned, and then comes back. The last token is valid
+    everywhere, whichever ladder issued it.
     """
     first = [administer(capsys, "b.yaml", *words) for words in (("tokens", "1"), ("host-token",))]
     shutil.move(term / "results/b.db", term / "b.db")
@@ -236,7 +236,7 @@ def test_a_store_that_was_not_there_catches_up(term: Path, capsys: pytest.Captur
 
 
 @REPLACED
-def test_a_command_gives_nothing_to_a_banned_author(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_gives_no_token_or_link_to_a_banned_author(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
     administer(capsys, "a.yaml", "tokens", "3")
     administer(capsys, "b.yaml", "host-token")
     administer(capsys, "a.yaml", "ban", "2")

@@ -12,8 +12,8 @@ pytestmark = [pytest.mark.process, pytest.mark.promise(hole="similar", isolation
 AGENTS = Path(__file__).parents[3] / "agents" / "arena_agents"
 
 
-def test_a_text_that_holds_the_lexer_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time of the lexer grows with the square of the number of digits: 200,000 take minutes."""
+def test_a_submission_that_takes_the_lexer_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of the lexer grows with the square of the number of digits: 200,000 of them take minutes."""
     monkeypatch.setattr(similarity, "LEXER_SECONDS", 2.0)
     honest = (AGENTS / "mcts.py").read_text()
     bomb = f"{honest}\nX = '%{'0' * 200_000}'\n"

@@ -159,7 +159,7 @@ def test_a_long_field_of_a_form_is_refused(host: LadderHost) -> None:
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_a_ladder_unquotes_no_cookie(host: LadderHost, several: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ladder_does_not_decode_quoted_cookies(host: LadderHost, several: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The time that Python takes for this grows with the square of the length."""
     unquoted: list[str] = []
     monkeypatch.setattr(http.cookies, "_unquote", unquoted.append)
@@ -202,7 +202,9 @@ def list_routes(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'{"text": 1}', b"\xff", b"[" * 100_000])
-def test_a_stranger_learns_nothing_about_a_bad_request(host: LadderHost, body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_without_a_token_gets_no_details_about_its_errors(
+    host: LadderHost, body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither the body of a request nor its parameters are read before its token."""
     monkeypatch.setattr(RateLimits, "take", lambda *_: None)
     app = LadderApp(host).app()
@@ -214,7 +216,7 @@ def test_a_stranger_learns_nothing_about_a_bad_request(host: LadderHost, body: b
             assert status == 401, path
 
 
-def test_a_closed_ladder_reads_nothing_of_a_newcomer(host: LadderHost) -> None:
+def test_a_ladder_closed_for_registration_does_not_read_the_body_of_a_registration(host: LadderHost) -> None:
     app = LadderApp(host).app()
     assert ask(app, "/api/authors", b"{") == 422
     host.ladder = replace(host.ladder, people=())

@@ -85,7 +85,7 @@ def test_every_strategy_plays_as_in_the_library(axelrod: Any) -> None:
 
 
 def test_choices_depend_only_on_history_and_seed(axelrod: Any) -> None:
-    """A new agent chooses the same for a history as an agent that has played it. Another seed gives other choices."""
+    """A new agent chooses the same for a history as an agent that has played it. A different seed gives different choices."""
     game, rng = PrisonersDilemma(turns=60, noise=0.1), random.Random(1)
     for name in ("Random", "Grudger", "FirstByJoss", "FirstByGraaskamp", "EvolvedLookerUp2_2_2", "MetaHunter"):
         kept, state, done = AxelrodStrategy(strategy=name), "", []
@@ -126,7 +126,7 @@ def test_unknown_and_unplayable_strategies_are_refused(axelrod: Any, strategy: s
         load_spec({"game": "prisoners-dilemma", "agents": [entry(strategy), "grim"]})
 
 
-def test_an_entry_without_the_library_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_an_entry_without_the_library_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The import is blocked, even if the library is installed."""
     monkeypatch.setitem(sys.modules, "axelrod", None)
     with pytest.raises(arena.SpecError, match=r"agents\[0\]: axelrod is not installed: pip install 'axelrod<4.14,>=4.13'$"):

@@ -11,7 +11,7 @@ MakeEngine = Callable[..., Path]
 
 
 def test_an_adapter_sends_a_match_in_uci(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
-    """The lines follow the description of UCI. The second match of a process has no greeting."""
+    """The lines follow the description of UCI. In the second match of a process, the engine is not initialised again."""
     adapter = talk("uci", engine("uci"))
     hello = adapter.ask(type="hello", protocol=2)
     assert (hello["type"], hello["protocol"], hello["can"]) == ("hello", 2, ["choose"])
@@ -47,7 +47,9 @@ def test_an_adapter_sends_a_match_in_uci(engine: MakeEngine, talk: Any, tmp_path
 
 
 def test_an_adapter_reports_nodes_depth_and_value(engine: MakeEngine, talk: Any) -> None:
-    """The last nodes count, and the depth and value of the last exact score. In Elo's formula, 100 centipawns are 64 %."""
+    """The report has the last number of nodes, and the depth and value of the last exact score. By Elo's formula, 100
+    centipawns are 64 %.
+    """
     adapter = talk("uci", engine("uci"))
     adapter.start()
     answer = adapter.ask(type="choose", position=EMPTY, played=[])
@@ -87,7 +89,7 @@ def test_an_adapter_sends_a_match_in_gtp(engine: MakeEngine, talk: Any, tmp_path
     ]
 
 
-def test_an_adapter_passes_on_stop(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
+def test_an_adapter_forwards_stop_to_the_engine(engine: MakeEngine, talk: Any, tmp_path: Path) -> None:
     """The request `stop` reaches the engine during its search, and is ignored if it comes too late."""
     adapter = talk("uci", engine("uci", "patient"))
     adapter.start()
@@ -158,7 +160,7 @@ STARTS: list[tuple[str, str, dict[str, Any], str]] = [
 def test_a_failed_start_gives_the_reason(
     engine: MakeEngine, talk: Any, protocol: str, speaks: str, given: dict[str, Any], message: str
 ) -> None:
-    """The reasons are invalid options, an engine of another protocol, and a game without a dialect."""
+    """The reasons are invalid options, an engine of another protocol, and a game that engines of this protocol do not play."""
     answer = talk(protocol, engine(speaks)).start(**given)
     assert (answer["type"], answer["message"][: len(message)]) == ("failed", message)
 

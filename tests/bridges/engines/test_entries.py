@@ -101,8 +101,8 @@ def test_invalid_entries_are_refused_before_the_first_match(
 
 
 @pytest.mark.unit
-def test_an_engine_needs_a_game_with_a_dialect(engine: MakeEngine) -> None:
-    """A single game without a dialect is refused. If there are several games, the engine is left out of such games."""
+def test_an_engine_is_refused_for_a_game_that_its_protocol_does_not_have(engine: MakeEngine) -> None:
+    """If there are several games, the engine is left out of such games."""
     values = make_spec(engine("gtp"), "gtp")
     with pytest.raises(SpecError, match="gtp cannot play othello: othello has no dialect for gtp"):
         load_spec({**values, "game": "othello"})

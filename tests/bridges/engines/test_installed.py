@@ -119,7 +119,7 @@ def test_gnu_go_wins_go_by_area_scoring(installed: Any) -> None:
 
 
 def test_gnu_go_plays_on_from_a_position(installed: Any) -> None:
-    """A position is sent play by play, with captures: black has captured the white stone in the corner."""
+    """A position is sent as a sequence of moves, with captures: black has captured the white stone in the corner."""
     plays = "1 0 5 24 25"  # on 5x5: B b1, W a1, B a2, which takes it, W e5, B passes
     engine = {"agent": {"command": [installed("gnugo"), *AREA, "--seed", "1"], "protocol": "gtp"}, "options": {"level": 1}}
     records = play_all("go(board_size=5,komi=0.5)", engine, "random", positions=[plays])

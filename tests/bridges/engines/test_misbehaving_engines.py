@@ -50,7 +50,7 @@ STARTS = [
 
 
 @pytest.mark.parametrize(("protocol", "fault", "seconds", "message"), STARTS)
-def test_a_greeting_without_end_is_a_fault_of_the_engine(
+def test_an_endless_first_answer_is_a_fault_of_the_engine(
     engine: MakeEngine, talk: Any, protocol: str, fault: str, seconds: float, message: str
 ) -> None:
     """The message quotes the engine. The next match has a new process."""
@@ -64,7 +64,7 @@ def test_a_greeting_without_end_is_a_fault_of_the_engine(
 
 @pytest.mark.parametrize("protocol", ["uci", "gtp"])
 def test_an_endless_line_in_a_search_is_a_fault_of_the_engine(engine: MakeEngine, talk: Any, protocol: str) -> None:
-    """There is no limit of seconds, and so no other end. The next match has a new process."""
+    """No time limit would end it. The next match has a new process."""
     adapter = talk(protocol, engine(protocol, "line"))
     adapter.start()
     answer = adapter.ask(type="choose", position=EMPTY, played=[])
@@ -125,7 +125,7 @@ def test_lines_after_the_best_move_are_not_read_as_the_next_one(engine: MakeEngi
     assert (second["nodes"], second["depth"], second["exact"]) == (77, 2, False)
 
 
-def test_a_hundred_thousand_reports_do_not_hide_the_move(engine: MakeEngine, talk: Any) -> None:
+def test_the_move_is_found_after_a_hundred_thousand_reports(engine: MakeEngine, talk: Any) -> None:
     adapter = talk("uci", engine("uci", "rows"))
     adapter.start()
     assert adapter.ask(type="choose", position=EMPTY, played=[])["action"] == "7"

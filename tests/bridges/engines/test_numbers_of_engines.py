@@ -12,13 +12,13 @@ LONG = "9" * 5000
 
 
 @pytest.mark.parametrize("number", [LONG, "²", "①", "-5", "1e3", "", "٣"])
-def test_a_number_that_is_no_count_is_left_out(number: str) -> None:
+def test_a_depth_or_node_count_that_is_not_a_whole_number_is_left_out(number: str) -> None:
     assert info(f"info depth {number} nodes {number} score cp 0".split()) == {"value": 0.0, "exact": False}
     assert info(["info", "nodes", "12"]) == {"nodes": 12}
 
 
 @pytest.mark.parametrize("score", [f"cp {LONG}", f"cp {'9' * 400}", f"mate {LONG}", f"cp 0 wdl {'9' * 400} 0 0", "cp ²"])
-def test_a_score_that_is_no_number_is_left_out(score: str) -> None:
+def test_a_score_that_is_not_a_number_is_left_out(score: str) -> None:
     assert info(f"info nodes 3 score {score}".split()) == {"nodes": 3}
 
 
@@ -55,12 +55,12 @@ def test_a_score_may_be_at_the_ends_of_its_range(score: str, value: float) -> No
 
 
 @pytest.mark.parametrize("score", ["cp 1 wdl 333 333 333", "cp 1 wdl 334 333 334"])
-def test_rounded_chances_are_read(score: str) -> None:
+def test_chances_that_do_not_add_up_because_of_rounding_are_accepted(score: str) -> None:
     assert info(f"info score {score}".split())["value"] == 0.0
 
 
-def test_a_count_fits_into_a_record() -> None:
-    """A larger number would break the protocol of agents, which has counts up to 10**15."""
+def test_a_number_that_a_record_cannot_hold_is_left_out() -> None:
+    """The protocol of agents has counts up to 10**15."""
     assert info(f"info depth {10**15 + 1} nodes {10**15} score cp 0".split()) == {"nodes": 10**15, "value": 0.0, "exact": False}
 
 
@@ -73,17 +73,17 @@ def test_an_option_of_an_engine_takes_only_whole_numbers(value: str) -> None:
 
 
 @pytest.mark.parametrize("told", [f"type spin min 0 max {LONG}", "type spin min x max y", "type spin min 9 max 3"])
-def test_an_engine_may_state_bounds_that_are_no_numbers(told: str) -> None:
+def test_an_engine_may_give_bounds_of_an_option_that_are_not_numbers(told: str) -> None:
     assert option_fault(told, "5") is None
     assert option_fault(told, "x") == "a whole number"
 
 
-def test_an_engine_may_state_no_type_of_an_option() -> None:
+def test_an_engine_may_give_an_option_without_a_type() -> None:
     assert option_fault("default 5", "x") is None
 
 
 @pytest.mark.parametrize("text", [f"d{LONG}", "d²", "d0", "d"])
-def test_a_vertex_has_a_small_number(text: str) -> None:
+def test_a_vertex_with_a_large_number_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected a vertex such as D4"):
         point(text)
 

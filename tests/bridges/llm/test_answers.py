@@ -74,7 +74,7 @@ def test_a_move_is_read_only_from_a_json_object(text: str, expected: str | None)
     assert read_move(text) == expected
 
 
-def test_illegal_and_unreadable_answers_are_counted_and_asked_again_with_a_reason() -> None:
+def test_illegal_and_unreadable_answers_are_counted_and_the_question_is_repeated_with_a_reason() -> None:
     """Each decision has one of both, with all amounts. At prices of 2 and 8 per million, 100 and 10 tokens cost 0.00028."""
     with serving(answer_badly_first(move("99"), Reply("I take the centre"))) as stub:
         (one, _) = play_model(stub, price={"in": 2, "out": 8})
@@ -164,7 +164,7 @@ def test_built_in_games_are_described_without_words_of_the_implementation(regist
             assert MIN_RULES_CHARACTERS < len(text) < MAX_RULES_CHARACTERS
 
 
-def test_impossible_replies_are_not_found() -> None:
+def test_the_opponents_moves_are_not_guessed_if_no_legal_ones_lead_to_the_state() -> None:
     game = TicTacToe()
     start = game.initial(random.Random(0))
     later = game.parse_state("x.o/.x./..o")

@@ -205,8 +205,10 @@ def redirecting(target: str) -> Iterator[str]:
         ("responses", {"output": [], "usage": {"input_tokens": 7, "output_tokens": 1}}, ("", 7, 1)),
     ],
 )
-def test_a_refusal_of_the_model_is_its_answer(api: ApiName, reply: dict[str, Any], answer: tuple[str, int, int]) -> None:
-    """A filter is part of the model. The empty answer is unreadable, but the backend is not at fault."""
+def test_a_refusal_by_the_content_filter_counts_as_an_answer_of_the_model(
+    api: ApiName, reply: dict[str, Any], answer: tuple[str, int, int]
+) -> None:
+    """The answer is empty and counts as unreadable, but the backend is not at fault."""
     read = APIS[api].read(reply)
     assert (read.text, read.usage.tokens_in, read.usage.tokens_out) == answer
 

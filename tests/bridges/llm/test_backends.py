@@ -52,7 +52,7 @@ def fail_first(times: int, trouble: Reply) -> Answers:
         Reply(status=400, content="something else is wrong"),
     ],
 )
-def test_temporary_failures_change_no_record(trouble: Reply) -> None:
+def test_temporary_failures_do_not_change_records(trouble: Reply) -> None:
     """The first question of the run fails three times. Moves and amounts are the same as without failures."""
     with serving(first) as stub:
         calm = arena.run(spec(stub.url), concurrency=1).records
@@ -63,7 +63,7 @@ def test_temporary_failures_change_no_record(trouble: Reply) -> None:
     assert [record.timeless() for record in records] == [record.timeless() for record in calm]
 
 
-def test_a_retry_waits_as_long_as_retry_after_says() -> None:
+def test_a_retry_waits_as_long_as_the_header_retry_after_says() -> None:
     with serving(fail_first(1, Reply(status=429, headers={"Retry-After": "1"}))) as stub, pytest.MonkeyPatch.context() as patch:
         patch.setattr(endpoints, "WAIT_SECONDS", 30.0)
         began = time.monotonic()

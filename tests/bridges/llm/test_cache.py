@@ -73,7 +73,7 @@ def test_other_questions_and_other_matches_send_requests() -> None:
         assert stub.requests == []
 
 
-def test_the_cache_is_off_by_default_and_changes_no_id(folder: Path) -> None:
+def test_the_cache_is_off_by_default_and_does_not_change_match_ids(folder: Path) -> None:
     with serving(first) as stub:
         plain = arena.run(spec(stub.url, cache=False))
         assert not folder.exists() or not (folder / "answers.db").exists()
@@ -82,7 +82,7 @@ def test_the_cache_is_off_by_default_and_changes_no_id(folder: Path) -> None:
     assert open_cache().get("no such key") is None
 
 
-def test_free_matches_count_in_the_cost_of_a_game() -> None:
+def test_matches_from_the_cache_count_with_cost_0_in_the_mean_cost_of_a_game() -> None:
     """Half of the matches come from the cache of a shorter run. The cost of a game is the mean over all matches."""
     with serving(first) as stub:
         arena.run({**spec(stub.url, temperature=0.7), "rounds": 1})

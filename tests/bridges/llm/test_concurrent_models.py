@@ -135,7 +135,7 @@ def test_the_board_shows_tokens_and_money_with_and_without_a_store(tmp_path: Pat
     assert not {"spent", "tokens_in", "money"} & plain.rows[0].keys()
 
 
-def test_a_waiting_seat_passes_the_baton_to_one_other_thread() -> None:
+def test_when_a_thread_waits_for_an_answer_exactly_one_other_thread_continues() -> None:
     """Between waits, only one thread works."""
     baton, at_work, most, done = Baton(), [0], [0], []
 

@@ -65,7 +65,9 @@ def open_ledger(place: Path, limit: float) -> Budget:
 
 @pytest.mark.process
 def test_requests_in_flight_reserve_their_maximum_cost(tmp_path: Path) -> None:
-    """The second request waits for the real cost of the first and passes. A request that never fits ends the budget for all."""
+    """The second request waits for the real cost of the first one and is then sent. A request that never fits into the budget
+    ends it for all.
+    """
     budget = open_ledger(tmp_path / "ledger.db", 1.0)
     flying = budget.reserve(0.9)
     passed: list[float] = []
@@ -341,8 +343,8 @@ def test_concurrent_requests_of_an_entry_are_limited() -> None:
 
 
 def test_limits_of_requests_and_tokens_hold_in_every_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A minute is shortened to 0.2 s. The starts are counted in every window, with a tolerance for the clock. Two throttles that
-    share a file count together.
+    """A minute is shortened to 0.2 s. The requests in every window are counted, with a tolerance for the clock. Two throttles
+    that share a file count together.
     """
     monkeypatch.setattr(gates, "MINUTE_SECONDS", 0.2)
     for limits, most in ((Limits(requests_per_minute=3), 3), (Limits(tokens_per_minute=100), 2)):

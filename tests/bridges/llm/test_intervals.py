@@ -29,7 +29,7 @@ def test_shares_of_zero_and_one_agree_with_wilson(count: int) -> None:
         assert (mean, low, high) == pytest.approx((value, wilson.low, wilson.high), abs=1e-12)
 
 
-def test_an_interval_of_a_gap_is_a_scaled_share_and_close_to_students() -> None:
+def test_an_interval_of_a_gap_is_a_scaled_interval_of_a_share_and_close_to_students() -> None:
     values = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5, -0.5, 2.0] * 300
     mean, low, high = bound_mean([[value] for value in values], -2.0, 2.0)
     _, *share = bound_mean([[(value + 2) / 4] for value in values], 0.0, 1.0)

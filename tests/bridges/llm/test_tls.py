@@ -49,7 +49,9 @@ def spec(url: str, api: ApiName = "chat", **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("api", get_args(ApiName))
-def test_a_model_is_trusted_by_a_private_authority(api: ApiName, certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_with_a_certificate_of_a_private_authority_is_accepted(
+    api: ApiName, certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each protocol works as over HTTP, even from a process of its own."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "ca.pem"))
     with serve_tls(certificates) as (stub, url):
@@ -83,7 +85,7 @@ def test_an_untrusted_server_is_refused_before_the_first_match(
 
 
 def test_an_invalid_certificate_during_a_run_is_a_temporary_failure(certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error is the same as for a server that is silent for a moment, so no agent loses a match."""
+    """The error is the same as for a server that does not answer for a moment, so no agent loses a match."""
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setattr("arena_bridges.llm.endpoint.FIRST_PAUSE_SECONDS", 0.01)
     with serve_tls(certificates) as (_, url), pytest.raises(Unavailable, match="certificate verify failed") as refused:

@@ -86,7 +86,7 @@ def test_a_bad_file_is_refused(tmp_path: Path, game: str, content: str | None, m
         load_spec({"game": {"name": "openspiel", "game": game, "file": str(place)}, "agents": ["random", "random"]})
 
 
-def test_the_text_of_a_game_that_was_read_from_a_file_is_still_refused(tree: Path) -> None:
+def test_the_parameters_of_a_file_are_not_accepted_as_the_text_of_a_game(tree: Path) -> None:
     text = OpenSpiel(game="efg_game", file=str(tree)).text
     with pytest.raises(ValueError, match=r"write \{name: openspiel, game: efg_game, file: PATH\}"):
         OpenSpiel(game=str(text)[:])

@@ -49,7 +49,7 @@ def read(spiel: Any, game: Game) -> Any:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_an_exported_game_is_the_same_game(spiel: Any, name: str) -> None:
+def test_an_exported_game_has_the_same_value_and_exploitability(spiel: Any, name: str) -> None:
     """open_spiel reads the file and finds the same seats, value and NashConv of random play as arena."""
     game = SMALL[name]
     theirs, form = read(spiel, game), sequence_form(game)

@@ -178,7 +178,7 @@ def test_records_do_not_depend_on_the_process_of_the_agents() -> None:
     assert [(record.actions, record.returns) for record in apart] == [(record.actions, record.returns) for record in alone]
 
 
-def test_a_stopped_play_is_worth_no_more_than_a_complete_one() -> None:
+def test_a_match_stopped_at_the_move_limit_returns_no_more_than_a_complete_one() -> None:
     """Each step of cliff walking costs 1, and a complete walk has at least 9 steps (R. Sutton, A. Barto, 2018, example 6.6)."""
     records = [play(OpenSpiel(game="cliff_walking"), ["random"], seed=seed, limits={"moves": 5}) for seed in range(10)]
     stopped = [record.returns for record in records if record.termination == "move-limit"]

@@ -61,7 +61,7 @@ def test_rewards_add_up_to_the_returns(name: str, environments: Any) -> None:
     assert list(total.values()) == [float(value) for value in game.returns(state)]
 
 
-def test_a_short_episode_of_tic_tac_toe(environments: Any) -> None:
+def test_an_episode_of_tic_tac_toe_ends_with_rewards_of_1_and_minus_1(environments: Any) -> None:
     """x completes the upper row."""
     env = environments.aec_env("tic-tac-toe")
     env.reset(options={"position": "x../.o./..."})

@@ -110,7 +110,7 @@ def kuhn_weights() -> dict[str, Any]:
     return {"w0": hidden, "b0": bias, "w1": out, "b1": np.zeros(2)}
 
 
-def test_a_tournament_with_weights(tmp_path: Path) -> None:
+def test_policies_with_weights_play_a_tournament(tmp_path: Path) -> None:
     """`arena.play` accepts the entry of a spec, too."""
     file = save_perceptron(tmp_path, 18, 9)
     agents: list[Any] = [{"agent": "policy", "encoding": "planes", "weights": file, "temperature": 0.5}, "random"]
@@ -215,7 +215,7 @@ def test_a_file_without_its_library_says_how_to_install_it(name: str, library: s
 
 @pytest.mark.process
 def test_large_libraries_are_imported_only_on_use() -> None:
-    """The entry point imports neither numpy nor the libraries of the extra."""
+    """Importing the entry point imports neither numpy nor the libraries of the extra."""
     heavy = ("numpy", "gymnasium", "pettingzoo", "torch")
     code = f"import sys, json, arena_bridges.rl; print(json.dumps([name for name in {heavy} if name in sys.modules]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
