@@ -29,7 +29,7 @@ def test_a_rebuilt_wheel_has_the_published_files() -> None:
 
 
 @pytest.mark.process
-def test_pip_installs_both_wheels_of_this_arena(tmp_path: Path) -> None:
+def test_pip_can_install_both_wheels_that_a_ladder_serves(tmp_path: Path) -> None:
     """The wheel of arena has no files of the ladder. The wheel of the ladder has its pages and its manual."""
     target = tmp_path / "site"
     wheels = list_wheels()

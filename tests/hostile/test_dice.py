@@ -126,7 +126,7 @@ def test_the_process_of_an_agent_does_not_contain_the_name_of_its_stream(isolati
         assert (record.termination, record.message) == ("normal", None)
 
 
-def test_a_secret_is_revealed_at_the_end(arena: Arena, tmp_path: Path) -> None:
+def test_a_secret_seed_is_revealed_at_the_end(arena: Arena, tmp_path: Path) -> None:
     """Its hash is printed on stderr at the start. With the revealed digits, every match can be repeated."""
     (tmp_path / "s.yaml").write_text(SPEC)
     done = arena("run", "s.yaml", "--workers", "1", "--format", "json", "--quiet")
@@ -202,7 +202,7 @@ def arena_store(store: Path) -> Store:
     return Store.open(store)
 
 
-def test_a_secret_is_hidden_until_the_end(arena: Arena, interrupted: Callable[[], str], tmp_path: Path) -> None:
+def test_a_secret_seed_is_hidden_until_the_end(arena: Arena, interrupted: Callable[[], str], tmp_path: Path) -> None:
     """The board, export and page of an interrupted run do not contain the seed. The run continues with the same secret."""
     said = interrupted()
     committed = re.search(r"^commitment: (\w+)$", said, re.MULTILINE)
@@ -234,7 +234,7 @@ def test_rounds_added_after_the_seed_was_revealed_have_a_new_secret(arena: Arena
     assert first[1] != second[1]
 
 
-def test_shards_need_the_same_secret(arena: Arena, tmp_path: Path) -> None:
+def test_shards_need_the_same_secret_seed(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SPEC)
     refused = arena("run", "s.yaml", "--workers", "1", "--shard", "1/2")
     assert refused.returncode == 2

@@ -161,7 +161,9 @@ def test_a_sandbox_does_not_show_files_of_another_user(place: Path, give_away: C
     assert not shown & set(mounts([]))
 
 
-def test_a_note_names_the_folder_and_what_to_do(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_note_about_an_unsafe_cache_names_its_folder_and_says_what_to_do(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"]})
     place.mkdir(parents=True, mode=0o700)
     say_notes(spec)

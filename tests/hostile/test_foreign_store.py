@@ -93,7 +93,7 @@ def test_a_store_without_its_index_is_reported_as_damaged(store: Path) -> None:
         Store.open(store)
 
 
-def test_a_server_still_serves_other_stores(store: Path, tmp_path: Path) -> None:
+def test_a_server_with_a_refused_store_still_serves_the_other_stores(store: Path, tmp_path: Path) -> None:
     shutil.copy(store, tmp_path / "z.db")
     hide_table(tmp_path / "z.db", "run")
     assert list_served(tmp_path, signal.SIGINT) == ({"cup": "finished", "z": "failed"}, 0)
@@ -112,7 +112,7 @@ run_process()
 """
 
 
-def test_a_server_ends_although_a_board_would_take_forever(store: Path) -> None:
+def test_a_server_can_be_stopped_while_a_leaderboard_would_take_forever(store: Path) -> None:
     """Other pages are answered in the meantime."""
     words = [sys.executable, "-c", SPIN, "serve", str(store), "--port", "0"]
     with subprocess.Popen(words, cwd=store.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
@@ -185,7 +185,7 @@ REVIEWS = {
 
 @pytest.mark.unit
 @pytest.mark.parametrize("change", REVIEWS)
-def test_a_review_is_checked_like_its_store(store: Path, change: str) -> None:
+def test_a_review_file_is_checked_like_its_store(store: Path, change: str) -> None:
     place = place_of(store)
     with Kept(place) as kept:
         kept.note("effort", 3)

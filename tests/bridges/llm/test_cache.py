@@ -30,7 +30,7 @@ def sums(results: Any) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("temperature", [0, 0.7, None])
-def test_equal_matches_send_no_requests(temperature: float | None, tmp_path: Path, folder: Path) -> None:
+def test_equal_matches_are_answered_from_the_cache(temperature: float | None, tmp_path: Path, folder: Path) -> None:
     """Another store has the same records. Cached answers cost nothing, and their tokens count as before."""
     with serving(first) as stub:
         one = arena.run(spec(stub.url, temperature=temperature), store=tmp_path / "one.db")
@@ -50,8 +50,10 @@ def test_equal_matches_send_no_requests(temperature: float | None, tmp_path: Pat
     assert stat.S_IMODE((folder / "answers.db").stat().st_mode) == 0o600
 
 
-def test_other_questions_and_other_matches_send_requests() -> None:
-    """At temperature 0, all matches share a question. Above 0, only equal matches do. Other models and options ask anew."""
+def test_different_questions_and_matches_are_not_answered_from_the_cache() -> None:
+    """At temperature 0, all matches share the answer to a question. Above 0, only equal matches do. A different model or
+    option gives a different question.
+    """
     with serving(first) as stub:
         asked = []
         for own, seed in (

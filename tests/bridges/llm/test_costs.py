@@ -322,7 +322,7 @@ def test_prices_and_limits_do_not_change_ids() -> None:
 
 
 @pytest.mark.process
-def test_headers_effort_and_further_fields_are_sent() -> None:
+def test_headers_effort_and_further_fields_of_an_entry_are_sent_with_each_request() -> None:
     own = {"headers": {"X-Title": "cup"}, "reasoning_effort": "low", "extra_body": {"top_p": 0.5}}
     with serving(first) as stub:
         arena.run(spec(stub.url, own=own, rounds=1))

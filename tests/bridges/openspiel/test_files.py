@@ -79,7 +79,7 @@ def test_a_damaged_tree_is_refused(tree: Path) -> None:
         ("efg_game", None, "bad.efg cannot be read: it is a folder; expected a regular file"),
     ],
 )
-def test_a_bad_file_is_refused(tmp_path: Path, game: str, content: str | None, message: str) -> None:
+def test_an_invalid_file_of_a_game_is_refused(tmp_path: Path, game: str, content: str | None, message: str) -> None:
     place = tmp_path / "bad.efg"
     place.mkdir() if content is None else place.write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(SpecError, match=message):

@@ -94,7 +94,7 @@ def test_exported_probabilities_are_fractions() -> None:
     ]
 
 
-def test_a_game_that_is_too_large_is_refused_with_its_size(invoke: Callable[..., Any]) -> None:
+def test_the_error_for_a_game_that_is_too_large_to_export_gives_its_size(invoke: Callable[..., Any]) -> None:
     with pytest.raises(GameTooLarge, match="the tree of tic-tac-toe has more than 100,000 states"):
         efg_lines(TicTacToe(), most=100_000)
     done = invoke("export", "othello", "--format", "efg")
@@ -146,7 +146,7 @@ def test_names_contain_the_parameters() -> None:
         register("sliding-tiles")
 
 
-def test_information_states_depend_only_on_the_own_card(spiel: Any) -> None:
+def test_information_states_depend_only_on_the_players_own_card(spiel: Any) -> None:
     """The information state is the same for another card of the opponent, and differs for another own card."""
     game = register("kuhn-poker")
 

@@ -41,7 +41,7 @@ CHEAP = {
 
 
 @pytest.mark.parametrize("text", CHEAP)
-def test_games_pass_the_conformance_checks_and_have_their_traits(text: str) -> None:
+def test_games_pass_the_conformance_checks_and_have_the_expected_traits(text: str) -> None:
     game = OpenSpiel(game=text)
     assert set(Traits.of(game)) == CHEAP[text]
     assert {"states", "notation", "returns", "pickling", "purity"} <= set(check_game(game, matches=3))

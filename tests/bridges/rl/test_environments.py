@@ -22,7 +22,7 @@ CYCLES = 20
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", NAMES)
 def test_environments_pass_the_tests_of_pettingzoo(name: str, environments: Any) -> None:
-    """The tests cover both interfaces, and that a seed decides everything."""
+    """The tests cover both interfaces and reproducibility with the same seed."""
     from pettingzoo.test import api_test, parallel_api_test, seed_test
 
     game = make_small_game(name)
@@ -104,7 +104,7 @@ def test_simultaneous_seats_act_in_one_step(first: int, second: int, won: float,
     assert (list(over.values()), env.agents) == ([True, True], [])
 
 
-def test_other_seats_wait_in_a_sequential_game(environments: Any) -> None:
+def test_in_the_parallel_interface_only_the_seat_to_move_acts_in_a_sequential_game(environments: Any) -> None:
     env = environments.parallel_env("connect-four")
     seen, _ = env.reset()
     assert [seen[agent]["action_mask"].sum() for agent in env.agents] == [7, 0]
@@ -162,7 +162,7 @@ def test_an_invalid_action_is_an_error(action: Any, environments: Any) -> None:
         env.step(action)
 
 
-def test_the_move_limit_truncates(environments: Any) -> None:
+def test_an_episode_is_truncated_at_the_move_limit(environments: Any) -> None:
     env = environments.gym_env({"name": "sliding-tiles", "rows": 4, "columns": 4}, moves=3)
     env.reset(seed=0)
     ends = [env.step(int(env.action_masks().argmax()))[1:4] for _ in range(3)]

@@ -223,7 +223,7 @@ def test_rank_marks_depend_on_ratings_if_a_game_is_not_zero_sum(format_: str, ro
     assert not any("return" in remark for remark in board.remarks)
 
 
-def test_entries_are_marked_as_level_if_their_ratings_contradict_their_ranks() -> None:
+def test_entries_are_not_distinguished_if_their_ratings_contradict_their_ranks() -> None:
     class Upside(RoundRobin):
         def ranking(self, entries: int, outcomes: Outcomes) -> list[Placing]:
             return [Placing((float(entry),)) for entry in range(entries)]

@@ -153,7 +153,7 @@ def test_an_illegal_action_costs_the_maximum_loss() -> None:
     assert find_contradiction(record, TwoCards()) is None
 
 
-def test_the_move_limit_counts_decisions() -> None:
+def test_the_move_limit_counts_decisions_and_not_chance_outcomes() -> None:
     record = play(TwoCards(), [Noter(), Noter()], limits=Limits(moves=1))
     assert (record.termination, record.moves, len(record.actions), record.returns) == ("move-limit", 1, 3, (0.0, 0.0))
     assert find_contradiction(record, TwoCards()) is None
@@ -161,7 +161,7 @@ def test_the_move_limit_counts_decisions() -> None:
     assert compare_with_rules(TwoCards(), record, found[0], last, 1) == []
 
 
-def test_a_replay_checks_the_outcomes_of_chance() -> None:
+def test_a_replay_reports_chance_outcomes_that_differ_from_the_record() -> None:
     game, record = TwoCards(), play(TwoCards(), [Noter(), Noter()], seed=3)
     *_, last = found = list(Step.follow(game, record))
     assert [step.seat for step in found[:4]] == [None, CHANCE, CHANCE, 0]
@@ -174,7 +174,7 @@ def test_a_replay_checks_the_outcomes_of_chance() -> None:
     assert compare_with_rules(game, miscounted, found[0], last) != []
 
 
-def test_openings_count_decisions() -> None:
+def test_plies_of_an_opening_count_decisions_and_not_chance_outcomes() -> None:
     spec = {"game": "race", "agents": ["random", "noter"], "rounds": 20, "openings": {"plies": 3}, "plugins": [PLUGIN]}
     results = arena.run(spec)
     points = [sum(Race().parse_state(one.record.position)[1]) for one in results.played]

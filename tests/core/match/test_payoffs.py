@@ -301,7 +301,7 @@ def test_corrections_for_luck_are_unbiased() -> None:
         assert float(corrected) == pytest.approx(float(plain), abs=1e-12)
 
 
-def test_corrections_by_the_true_value_remove_all_luck() -> None:
+def test_corrections_by_the_true_value_remove_all_variance_by_chance() -> None:
     game = Quick()
     values: dict[Any, float] = {}
 

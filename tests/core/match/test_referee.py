@@ -225,7 +225,7 @@ class Hidden:
 
 
 @pytest.mark.parametrize("does", [raises(Unspeakable), lambda *_: Hidden()])
-def test_an_agent_loses_even_if_its_fault_cannot_be_printed(does: Any) -> None:
+def test_an_agent_loses_even_if_its_exception_cannot_be_printed(does: Any) -> None:
     record = play(TicTacToe(), [Scripted(does=does), First()])
     assert (record.seat, record.returns) == (0, (-1, 1))
 

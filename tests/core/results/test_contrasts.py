@@ -87,7 +87,7 @@ def test_ten_equal_agents_are_rarely_distinguished() -> None:
     assert sum(claims(games(rng, 10, 12)) > 0 for _ in range(40)) <= 2 + 3 * sqrt(2)
 
 
-def test_boards_too_large_for_ratings_are_compared_by_games_between_each_two_entries() -> None:
+def test_on_boards_too_large_for_ratings_each_pair_is_compared_by_its_own_games() -> None:
     """The first entry wins all six pairs against the second, the third draws with the fourth, and others have not met."""
     tally = Tally(sheet("versus", Strengths.MAX_ENTRIES + 1))
     for round_ in range(6):

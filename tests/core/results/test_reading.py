@@ -56,7 +56,9 @@ def exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...
     ],
     ids=["game", "puzzle", "both"],
 )
-def test_tidy_rows_agree_with_the_records(exported: Callable[..., Any], spec: dict[str, Any], columns: list[str]) -> None:
+def test_rows_for_data_frames_agree_with_the_records(
+    exported: Callable[..., Any], spec: dict[str, Any], columns: list[str]
+) -> None:
     rows, records = exported(spec)
     assert list(rows[0]) == columns
     assert sorted(row["id"] for row in rows) == sorted(record["id"] for record in records)
@@ -95,7 +97,7 @@ def raising() -> dict[str, Any]:
     }
 
 
-def test_tidy_rows_contain_faults(exported: Callable[..., Any], raising: dict[str, Any]) -> None:
+def test_rows_for_data_frames_contain_faults(exported: Callable[..., Any], raising: dict[str, Any]) -> None:
     rows, _ = exported(raising)
     assert {(row["at_fault"], row["winner"], row["termination"]) for row in rows} == {("<b>x</b>", "random", "exception")}
     assert all(row["message"].startswith("RuntimeError: <script>alert(1)</script>") for row in rows)

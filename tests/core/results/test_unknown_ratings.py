@@ -101,7 +101,7 @@ def test_a_gauntlet_is_ranked_by_ratings_if_all_are_known() -> None:
         assert ("Ranked by Elo." in render(results, [board])) == (by == "rating")
 
 
-def test_the_anchor_has_a_rating() -> None:
+def test_the_anchor_always_has_a_rating() -> None:
     (board,) = Leaderboard.of_results(arena.run({**SURE, "anchor": "lot"}))
     assert shown(board)["lot"] == ("+0", "-")
     assert "lot" not in board.unrated

@@ -117,7 +117,7 @@ def test_the_matches_of_one_agent_are_played_again(played: Path, invoke: Arena) 
     assert "more than one version" not in done.stdout
 
 
-def test_a_shared_file_is_named_with_all_its_agents(played: Path, invoke: Arena) -> None:
+def test_the_message_about_a_changed_file_names_all_agents_that_use_it(played: Path, invoke: Arena) -> None:
     (played / "cup.yaml").write_text(SPEC.replace("greedy", "{agent: policy-table, file: nets/first.tsv, missing: uniform}"))
     write(played, 1)
     assert invoke("run", "cup.yaml", "--store", "cup.db", "--workers", "1").returncode == 0
@@ -157,7 +157,7 @@ def test_a_run_continues_if_the_store_has_no_hash_of_a_file(played: Path, invoke
 
 
 @pytest.mark.parametrize(("workers", "keeps"), [(1, True), (1, False), pytest.param(2, True, marks=pytest.mark.process)])
-def test_a_file_that_changes_during_a_run_ends_it(tmp_path: Path, workers: int, keeps: bool) -> None:
+def test_a_run_ends_if_a_file_that_an_option_names_changes(tmp_path: Path, workers: int, keeps: bool) -> None:
     file = write(tmp_path, 1)
     (tmp_path / "meddler.py").write_text(MEDDLER.format(file=str(file)))
     spec = SPEC.replace("greedy", "meddler").replace("rounds: 2", "rounds: 40")
@@ -170,7 +170,7 @@ def test_a_file_that_changes_during_a_run_ends_it(tmp_path: Path, workers: int, 
         assert set(begins(store)) <= {"1"}
 
 
-def test_files_are_compared_on_other_machines(played: Path, tmp_path: Path) -> None:
+def test_files_of_options_are_compared_even_if_the_store_comes_from_another_machine(played: Path, tmp_path: Path) -> None:
     node = tmp_path / "node"
     parcel = unpack_parcel(pack_parcel(spec(played)))
     lay_out(parcel, node)

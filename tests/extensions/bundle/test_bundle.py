@@ -31,7 +31,7 @@ FAULTY = PLUGIN.replace(
 
 
 def test_a_bundle_has_the_documented_files_and_equal_stores_give_equal_bytes(packed: Path, tmp_path: Path) -> None:
-    """The hashes are computed here, and the boards come from the command `leaderboard` on the store itself."""
+    """The test computes the hashes, and the boards come from the command `leaderboard` on the store itself."""
     files = read(packed)
     always = {"boards.json", "boards.txt", "CITATION.cff", "environment.json", "manifest.json", "records.jsonl", "run.json"}
     assert files.keys() == always | {"tournament/spec.json", "tournament/last.py"}

@@ -118,7 +118,7 @@ def test_a_file_that_is_not_a_bundle_is_refused(
     assert expected in found["message"]
 
 
-def test_a_newer_version_is_refused(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_of_a_newer_version_is_refused(attacked: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     """The manifest of a newer version may have other keys."""
 
     def change(files: Files) -> None:
@@ -317,7 +317,7 @@ def test_a_value_of_another_type_in_the_environment_is_reported_by_its_key(
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_signature_names_its_signer(tmp_path: Path, missing: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_valid_signature_is_reported_with_its_signer(tmp_path: Path, missing: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """`ssh-keygen` makes the keys. Another signer and a changed manifest are detected."""
     program = shutil.which("ssh-keygen", path=os.defpath)
     if program is None:
@@ -448,7 +448,7 @@ def test_a_published_seed_that_no_match_uses_is_detected(
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_an_unfinished_run_may_lack_matches(
+def test_a_bundle_of_an_unfinished_run_is_accepted_without_the_missing_matches(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The verdict says so, even if the format schedules matches by results, so that their number is unknown."""
@@ -515,7 +515,9 @@ def test_a_repeated_key_in_json_is_refused(attacked: Callable[..., Path], capsys
     assert "'rounds' occurs twice in the same object" in found["message"]
 
 
-def test_bytes_without_a_hash_are_refused(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_archive_with_bytes_outside_its_files_is_refused(
+    packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The bytes are before the archive, or between its files and the list of its files."""
     data, place = packed.read_bytes(), tmp_path / "more.arena"
     at = data.index(b"PK\x01\x02")

@@ -61,7 +61,7 @@ def test_a_bundle_exactly_at_the_limits_is_accepted(packed: Path, monkeypatch: p
         ("tournament/a\nb", "is not a plain path"),
     ],
 )
-def test_an_unusual_file_name_is_refused(name: str, message: str, packed: Path, tmp_path: Path) -> None:
+def test_an_unsafe_file_name_is_refused(name: str, message: str, packed: Path, tmp_path: Path) -> None:
     """The manifest lists the file, so only the name is invalid. A name that is shorter by one is allowed."""
     files = read(packed)
     changed, place = {**files, name: b"x"}, tmp_path / "name.arena"
@@ -112,7 +112,7 @@ def test_a_truncated_bundle_is_reported(packed: Path, tmp_path: Path) -> None:
         refuse(place, message)
 
 
-def test_an_older_version_is_refused(packed: Path, tmp_path: Path) -> None:
+def test_a_bundle_of_an_unknown_older_version_is_refused(packed: Path, tmp_path: Path) -> None:
     """The first version is 1."""
     files = read(packed)
     files["manifest.json"] = files["manifest.json"].replace(b'"version": 1', b'"version": 0')

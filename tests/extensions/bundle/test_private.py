@@ -52,7 +52,7 @@ def test_files_in_other_encodings_are_searched(content: bytes) -> None:
 
 
 def test_a_long_line_is_searched_in_linear_time() -> None:
-    """A quadratic pattern would take hours."""
+    """A pattern with quadratic time would take hours."""
     Privacy({}).check("tournament/w.hex", b"0123456789abcdef" * (1 << 17))
     Privacy({}).check("tournament/w.txt", b"a.b-" * (1 << 17) + b"@" * (1 << 17))
 

@@ -152,10 +152,10 @@ def test_a_plugin_cannot_fake_replays_and_rules(
         "host.do_boards = lambda self, request: {'boards': [1]}",
     ],
 )
-def test_an_invalid_answer_from_the_sandbox_is_handled(
+def test_an_invalid_answer_from_the_sandbox_makes_the_verdict_incomplete(
     code: str, attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verdict is incomplete. A schedule of an unfinished run may be longer than the records, but not endless."""
+    """A schedule of an unfinished run may be longer than the records, but not endless."""
 
     def change(files: dict[str, bytes]) -> None:
         patch_host(files, code)
@@ -367,7 +367,7 @@ def test_the_schedule_of_a_sequential_test_is_checked(tmp_path: Path, capsys: py
     assert "of the schedule is missing" in verdict["contradictions"][0]
 
 
-def test_the_order_of_a_schedule_may_differ(
+def test_a_bundle_with_another_order_of_matches_in_its_schedule_is_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The bundle was made by a version that played the pairs in another order. A replaced match is noticed nevertheless."""
@@ -526,7 +526,7 @@ def test_another_user_verifies_a_bundle_with_only_the_wheel(packed: Path, other_
     assert json.loads(done.stdout)["equal"] == 30
 
 
-def test_a_report_shows_the_verdict(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_shows_the_verdict_on_its_bundle(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The page has the verdict below its leaderboard."""
     pytest.importorskip("matplotlib")
     from arena_web.report.command import report

@@ -43,7 +43,7 @@ def arena_agents(): return [Anything, Picky]
     ("agent", "names"),
     [("anything", ["mine", "tic-tac-toe", "connect-four", "othello"]), ("picky", ["othello", "nim", "hex", "kalah"])],
 )
-def test_a_few_built_in_games_are_chosen(agent: str, names: list[str], tmp_path: Path) -> None:
+def test_check_and_try_choose_a_few_built_in_games_by_default(agent: str, names: list[str], tmp_path: Path) -> None:
     """The choice is the user's own game and three built-in ones, or all games that the agent names. All other games are listed
     as left out.
     """

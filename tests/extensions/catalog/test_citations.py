@@ -152,7 +152,7 @@ def test_an_entry_belongs_to_the_title_and_not_only_to_its_first_word() -> None:
     assert other.bibtex().startswith("@misc{korf1985depth,\n")
 
 
-def test_a_publication_has_a_title_and_a_year() -> None:
+def test_only_texts_with_a_title_and_a_year_are_read_as_publications() -> None:
     """Names of inventors, clauses after a year, and years alone are not publications."""
     assert not list(
         find_sources("TopSpin. The puzzle is by Binary Arts, 1989. S. M. Ross, 1971, and B. Buchholz, 1932, in 1995.")

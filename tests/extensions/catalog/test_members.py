@@ -54,7 +54,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("words", ODD)
-def test_a_member_of_another_type_is_ignored(tmp_path: Path, words: str) -> None:
+def test_a_plugin_member_of_another_type_than_arena_expects_is_ignored(tmp_path: Path, words: str) -> None:
     """The plugin loads and keeps its own member, its matches are played and checked, and the game is shown as text."""
     name, written = ODD[words]
     (tmp_path / "pebbles.py").write_text(GAME.format(member=written))
@@ -66,7 +66,7 @@ def test_a_member_of_another_type_is_ignored(tmp_path: Path, words: str) -> None
     assert play(game(), ["random", "greedy"]).termination == "normal"
 
 
-def test_a_member_of_another_type_does_not_affect_commands(tmp_path: Path, invoke: Arena) -> None:
+def test_a_plugin_member_of_another_type_does_not_affect_commands(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "pebbles.py").write_text(GAME.format(member="board = 8"))
     (tmp_path / "cup.yaml").write_text("{game: pebbles, rounds: 1, agents: [random, greedy], plugins: [pebbles.py]}")
     ran = invoke("run", "cup.yaml")
@@ -77,13 +77,13 @@ def test_a_member_of_another_type_does_not_affect_commands(tmp_path: Path, invok
 
 @pytest.mark.process
 @pytest.mark.parametrize("words", ["a board that is a number", "a grid with coordinates"])
-def test_a_check_ignores_a_member_of_another_type(tmp_path: Path, words: str) -> None:
+def test_check_ignores_a_plugin_member_of_another_type(tmp_path: Path, words: str) -> None:
     (tmp_path / "pebbles.py").write_text(GAME.format(member=ODD[words][1]))
     checked = arena_in(tmp_path)("check", "pebbles.py", "--matches", "2")
     assert (checked.returncode, "grid" in checked.stdout) == (0, False), checked.stdout
 
 
-def test_attributes_of_an_object_are_not_checked(tmp_path: Path) -> None:
+def test_attributes_of_an_instance_are_not_checked_for_their_type(tmp_path: Path) -> None:
     """Only members of the class are checked."""
     (tmp_path / "pebbles.py").write_text(GAME.format(member="def __init__(self): self.board, self.grid = [1], (2, 2)"))
     registry = load_plugins([tmp_path / "pebbles.py"])

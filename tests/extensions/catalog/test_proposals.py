@@ -107,7 +107,7 @@ def test_a_plugin_can_add_a_default_agent(tmp_path: Path) -> None:
     assert next(one["proposed"][0] for one in inventory(registry)["games"] if one["name"] == "othello") == "first"
 
 
-def test_an_unknown_trait_is_ignored(tmp_path: Path) -> None:
+def test_an_unknown_trait_of_an_agent_is_ignored(tmp_path: Path) -> None:
     registry = flagged(tmp_path, weights={"chess": 6})
     assert propose_agent(registry, registry.game("othello")()) == "alpha-beta"
 
@@ -121,7 +121,7 @@ def test_without_flags_the_first_agent_that_can_play_is_chosen() -> None:
     assert propose_agent(registry, registry.game("othello")()) == "greedy"
 
 
-def test_arena_show_lists_the_flags(tmp_path: Path, invoke: Arena) -> None:
+def test_arena_show_lists_the_flags_of_an_agent(tmp_path: Path, invoke: Arena) -> None:
     flagged(tmp_path, weights={"zero-sum": 6, "heuristic": 7})
     first, plain = [invoke("show", name, "--plugin", "flagged.py").stdout for name in ("first", "plain")]
     assert "  `arena try` compares new agents with it on games and puzzles\n" in first

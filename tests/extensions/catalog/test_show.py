@@ -213,7 +213,7 @@ def test_a_misspelt_kind_is_suggested(word: str, meant: str) -> None:
         ({"enum": ["a", "b", "c"]}, "a, b or c"),
     ],
 )
-def test_types_are_described_in_words(schema: dict[str, Any], text: str) -> None:
+def test_types_of_parameters_are_described_in_words(schema: dict[str, Any], text: str) -> None:
     assert _describe_type(schema) == text
 
 

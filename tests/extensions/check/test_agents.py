@@ -143,7 +143,7 @@ TILES = SlidingTiles(rows=2, columns=3)
     ],
     ids=lambda value: getattr(value, "name", None),
 )
-def test_a_correct_agent_passes(agent: Agent | type[Agent], game: Game) -> None:
+def test_a_correct_agent_passes_the_checks(agent: Agent | type[Agent], game: Game) -> None:
     """The agents are typical first attempts of newcomers. Giving up and running out of a budget are not errors."""
     assert check_agent(agent, game) == (f"{game.name}: plays, repeats, one node, randomness",)
 
@@ -440,7 +440,7 @@ PLANTED: list[tuple[type[Agent], Game, str, str]] = [
 
 
 @pytest.mark.parametrize(("agent", "game", "what", "got"), [pytest.param(*row, id=row[0].__name__) for row in PLANTED])
-def test_a_broken_promise_is_reported(agent: type[Agent], game: Game, what: str, got: str, finding: Finding) -> None:
+def test_a_broken_promise_of_an_agent_is_reported(agent: type[Agent], game: Game, what: str, got: str, finding: Finding) -> None:
     """The message has the agent, the game, the promise, the seed and the observed value."""
     found = finding(lambda: check_agent(agent, game, seed=7))
     assert found["subject"] == f"{agent.name} on {game.name}"

@@ -109,7 +109,7 @@ GAME_CHECKS = (
         ("open-lanes", "heuristic tic-tac-toe open-lanes: ok", "range repeats antisymmetric randomness *"),
     ],
 )
-def test_a_built_in_is_checked_by_its_name(name: str, headline: str, checks: str, tmp_path: Path, inside: Inside) -> None:
+def test_a_built_in_plugin_is_checked_by_its_name(name: str, headline: str, checks: str, tmp_path: Path, inside: Inside) -> None:
     """The output has a headline, and a line for every promise or for every game that an agent can play. The exit code is 0."""
     done = inside("check", name, "--matches", "2")
     assert (done.returncode, done.stderr) == (0, "")
@@ -308,8 +308,7 @@ def test_the_first_fault_comes_before_the_checks_that_it_prevents(old: str, new:
 
 
 @pytest.mark.process
-def test_every_kind_of_plugin_can_fail(tmp_path: Path, inside: Inside) -> None:
-    """An agent and a heuristic that break a promise are reported, too."""
+def test_agents_and_heuristics_that_break_a_promise_are_reported(tmp_path: Path, inside: Inside) -> None:
     broken = SOUND.replace("game.actions(state)[0]", "exit(0)").replace("sign * (", "2 * sign * (")
     done = inside("check", write(tmp_path, "mine.py", broken))
     assert done.returncode == 1

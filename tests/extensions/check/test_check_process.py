@@ -271,7 +271,7 @@ class Threatened(TicTacToe):
         (Threatened, "threats returns too many values", "more, from count("),
     ],
 )
-def test_an_endless_list_is_reported(kind: type[Game], what: str, got: str) -> None:
+def test_an_endless_list_that_a_game_returns_is_reported(kind: type[Game], what: str, got: str) -> None:
     """The check does not wait for its end."""
     with pytest.raises(Violation) as caught:
         check_game(kind, matches=1)

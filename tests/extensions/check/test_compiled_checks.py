@@ -262,7 +262,7 @@ def test_a_heuristic_without_an_estimate_is_accepted(checked: Checked) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_each_fault_is_reported_with_its_line(checked: Checked, fault: str, tmp_path: Path) -> None:
+def test_each_fault_of_compiled_rules_is_reported_with_its_line(checked: Checked, fault: str, tmp_path: Path) -> None:
     check, text, before, after, said, line = FAULTS[fault]
     assert before in text
     broken = text.replace(before, after, 1)

@@ -241,7 +241,7 @@ CHECKED_TOO: dict[type[Game], set[str]] = {
 
 
 @pytest.mark.parametrize("game", [Nim, TellingNim, PileNim, PlainPile, Auction, Corridor, OpenCorridor, OneWay])
-def test_a_correct_game_passes(game: type[Game]) -> None:
+def test_a_correct_game_passes_the_checks(game: type[Game]) -> None:
     """Games as newcomers write them pass from several seeds. Puzzles have more checks."""
     for seed in range(2):
         passed = set(check_game(game, seed=seed))
@@ -1133,7 +1133,7 @@ def test_returns_must_be_finite_even_without_bounds(finding: Finding) -> None:
 
 
 @pytest.mark.parametrize(("game", "what"), [pytest.param(*row, id=row[0].__name__) for row in GAMES + PUZZLES])
-def test_a_broken_promise_is_reported(game: type[Game], what: str, finding: Finding) -> None:
+def test_a_broken_promise_of_a_game_is_reported(game: type[Game], what: str, finding: Finding) -> None:
     """The message has the game, the promise, the seed and the number of matches, which reproduce the fault."""
     found = finding(lambda: check_game(game, seed=7))
     assert found["subject"] == game.name
@@ -1254,7 +1254,7 @@ class Boasting(Nim):
         return (2.0, -2.0)
 
 
-def test_a_standing_must_be_in_range(finding: Finding) -> None:
+def test_a_standing_must_be_within_the_range_of_returns(finding: Finding) -> None:
     found = finding(lambda: check_game(Boasting))
     assert (found["what"], found["expected"]) == ("standing must be in range", "finite numbers in [-1, 1]")
 
@@ -1323,6 +1323,6 @@ def test_the_message_explains_that_rules_text_must_be_a_property(finding: Findin
 
 
 @pytest.mark.parametrize("halves", [1, 3, 57, 105, 155, 199])
-def test_half_a_percent_is_rounded_up(halves: int) -> None:
+def test_half_a_percent_of_the_matches_is_rounded_up(halves: int) -> None:
     """`halves` of 200 matches are a whole number of percent plus a half."""
     assert percent(halves / 200) == f"{(halves + 1) // 2} %"

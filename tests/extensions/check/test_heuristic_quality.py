@@ -571,7 +571,7 @@ def test_a_consistent_constant_heuristic_is_not_admissible_if_it_is_not_0_at_goa
     assert (bold["goal"], bold["inconsistent_steps"], gap["goal"]) == ("1 2 3 4", 0, None)
 
 
-def test_infinity_is_an_estimate_for_dead_ends(tmp_path: Path) -> None:
+def test_infinity_is_a_valid_estimate_only_for_dead_ends(tmp_path: Path) -> None:
     """Infinity exceeds every distance at a dead end. At a state with a solution it is an overestimate, and then means are not
     computed.
     """
@@ -731,7 +731,7 @@ def test_numbers_that_are_too_large_for_a_float_are_faults(tmp_path: Path) -> No
     assert max(map(len, done.stdout.splitlines())) < 130
 
 
-def test_progress_is_reported() -> None:
+def test_progress_of_the_measurement_is_reported() -> None:
     """Progress goes from 0 to 720 states, for estimates and for steps."""
     heard: list[tuple[str, int, int]] = []
     puzzle = Pancake(n=6)

@@ -121,7 +121,7 @@ def generous(game: Shares, state: Any, player: int = 0) -> float:
     ],
     ids=["way", "doubled", "table", "middle", "generous"],
 )
-def test_a_correct_heuristic_passes(target: Heuristic, game: Game, passed: tuple[str, ...]) -> None:
+def test_a_correct_heuristic_passes_the_checks(target: Heuristic, game: Game, passed: tuple[str, ...]) -> None:
     """Heuristics as newcomers write them pass, and the output lists the checks."""
     assert check_heuristic(target, game) == passed
 
@@ -405,7 +405,7 @@ PLANTED: list[tuple[Heuristic, Game, str]] = [
 
 
 @pytest.mark.parametrize(("target", "game", "what"), [pytest.param(*row, id=row[0].__name__) for row in PLANTED])
-def test_a_broken_promise_is_reported(target: Heuristic, game: Game, what: str, finding: Finding) -> None:
+def test_a_broken_promise_of_a_heuristic_is_reported(target: Heuristic, game: Game, what: str, finding: Finding) -> None:
     """The message has the heuristic, the game, the state, the promise and the seed."""
     found = finding(lambda: check_heuristic(target, game, seed=7))
     info: Any = target
@@ -439,7 +439,7 @@ def test_an_exception_in_a_state_that_random_play_does_not_reach_is_found(findin
     assert "LookupError: never seen" in found["got"]
 
 
-def test_a_string_is_shown_with_quotes(finding: Finding) -> None:
+def test_a_value_that_is_a_string_is_shown_with_quotes(finding: Finding) -> None:
     """The string "9" is not the number 9."""
 
     @heuristic("text", game="corridor")
@@ -492,7 +492,7 @@ def test_an_overestimate_near_the_goal_of_a_large_puzzle_is_found(seed: int, fin
     assert (found["expected"], found["got"]) == ("at most 5.0", "6")
 
 
-def test_more_matches_search_further(finding: Finding) -> None:
+def test_more_matches_compare_states_farther_from_the_goal(finding: Finding) -> None:
     """The 15-puzzle has 860 states up to eight moves from the goal, and 946 at nine moves (Korf; OEIS A089484)."""
 
     @heuristic("steep-further-away", game=TILES_NAME, admissible=True)

@@ -24,7 +24,7 @@ from arena_games.pig import Pig
         (LiarsDice(), {"chance", "observations", "secrets", "legal actions", "recall", "action space"}),
     ],
 )
-def test_correct_games_pass(game: Game, more: set[str]) -> None:
+def test_correct_games_with_chance_and_hidden_information_pass_the_checks(game: Game, more: set[str]) -> None:
     """All checks that apply to the game are made."""
     made = set(check_game(game, matches=8))
     assert more <= made

@@ -24,8 +24,8 @@ GOOD = {
 }
 
 
-def test_a_course_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a course on a puzzle nor a course in an existing folder is written."""
+def test_a_new_course_is_written_but_never_into_an_existing_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A course on a puzzle is refused, too."""
     monkeypatch.chdir(tmp_path)
     for name, words in (("term", []), ("spring", ["--game", "othello"])):
         assert cli(["new", "course", name, *words], standalone_mode=False) == 0

@@ -104,7 +104,7 @@ def test_a_path_that_is_too_long_refutes_the_claim(finding: Finding) -> None:
     assert found["got"].startswith(f"cost {least + 2}: ")
 
 
-def test_a_true_claim_passes() -> None:
+def test_a_true_claim_of_optimality_passes() -> None:
     """Paths with the fewest steps pass whatever they cost. The claims of the built-in agents are true."""
     for puzzle in (Toll(), TILES):
         assert check_agent(Shortest, puzzle) == (f"{puzzle.name}: plays, repeats, one node, randomness, optimal",)

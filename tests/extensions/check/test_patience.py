@@ -48,7 +48,7 @@ def deep(levels: int) -> None:
 
 
 @pytest.mark.parametrize("call", [sleepy, lambda: deep(200)])
-def test_a_call_is_ended_after_its_time(call: Any) -> None:
+def test_a_call_is_interrupted_after_its_time_limit(call: Any) -> None:
     """The call may run Python code or a system call, and may be deeply nested."""
     began = time.monotonic()
     with pytest.raises(CallTooLong) as ended, Patience(SHORT):
@@ -136,7 +136,7 @@ def test_a_call_that_reports_progress_gets_more_time(monkeypatch: pytest.MonkeyP
 
 
 def test_except_exception_does_not_catch_the_interruption() -> None:
-    """Handlers that catch it nevertheless are detected and reported as late."""
+    """A handler that catches it nevertheless is detected, and its call is reported as late."""
 
     def careless() -> None:
         while True:
@@ -178,7 +178,7 @@ def test_an_existing_alarm_is_kept() -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-def test_nested_limits_are_independent() -> None:
+def test_nested_time_limits_are_independent() -> None:
     """The inner limit ends the inner call, and the outer call continues."""
 
     def inner() -> None:

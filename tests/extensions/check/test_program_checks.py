@@ -177,7 +177,7 @@ def run_program(command: list[str], seed: int) -> tuple[bool, str]:
     return run.passes(games, named=False), out.getvalue()
 
 
-def test_the_games_of_a_program_are_found(words: Words) -> None:
+def test_the_games_that_a_program_can_play_are_found(words: Words) -> None:
     """A game that the program refuses is named with the reason, and is not a fault."""
     passed, told = run_program(words("none"), 0)
     assert passed, told

@@ -98,7 +98,7 @@ def test_fixtures_and_the_marker_work_in_a_test_suite_of_an_author(tmp_path: Pat
     assert "extensions/arena_check/" not in ended.stdout  # none of our frames
 
 
-def test_a_suite_that_does_not_use_arena_is_not_affected(tmp_path: Path, called: Callable[..., Called]) -> None:
+def test_a_test_suite_that_does_not_use_arena_is_not_affected(tmp_path: Path, called: Callable[..., Called]) -> None:
     """Only the module of the pytest plugin is imported, and no fixture name conflicts."""
     (tmp_path / "test_other.py").write_text(
         "import sys\ndef test_other():\n    assert not [name for name in sys.modules if name.startswith('arena.spec')]\n"

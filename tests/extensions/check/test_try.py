@@ -320,7 +320,7 @@ def test_games_are_counted_for_each_opponent() -> None:
     assert said == f"is worse than b (0 %); the percentages are its scores in 8 pairs of games against each agent{RATED}"
 
 
-def test_the_sentence_agrees_with_the_leaderboard() -> None:
+def test_the_sentence_about_the_agent_agrees_with_the_leaderboard() -> None:
     """The leaderboard corrects its tests for all pairs of agents, so the sentence uses its results."""
     pairs = {"b": [WON] * 17 + [LOST] * 3, "c": [WON] * 17 + [LOST] * 3}
     said = against_each(tried([None, 0.85, 0.85], 40, pairs, "b"), "a")
@@ -336,7 +336,7 @@ def test_more_games_are_suggested_if_only_the_correction_prevents_a_verdict() ->
     assert said == f"{judged}; the percentages are its scores in 8 pairs of games against each agent"
 
 
-def test_the_sentence_uses_the_ranking_of_the_board() -> None:
+def test_the_sentence_about_the_agent_uses_the_measure_that_ranks_the_board() -> None:
     """Of 40 pairs, a wins 15 and loses 25, but its wins are large, so its mean return is higher than the mean return of c."""
     found = tried([None, 0.375, 0.375], 80, {name: [WON] * 15 + [LOST] * 25 for name in "bc"})
     rows = tuple([{**row, "mean_return": mean} for row, mean in zip(found.board.rows, (38.3, 39.0, 23.9), strict=True)])

@@ -40,8 +40,8 @@ def test_valid_addresses_are_accepted(tmp_path: Path) -> None:
         ("local:2", False),
     ],
 )
-def test_an_address_is_exposed_without_loopback_and_tls(given: str, exposed: bool) -> None:
-    """On the loopback and behind TLS, other users cannot listen."""
+def test_an_address_other_than_loopback_counts_as_exposed_without_tls(given: str, exposed: bool) -> None:
+    """Other users cannot listen on the loopback interface, or if TLS is used."""
     assert address_of(given).exposed is exposed
 
 

@@ -55,7 +55,7 @@ def test_contradictory_records_are_refused(
         reader.read(wire.answer([lie(record)], 0.1), [scheduled], ids)
 
 
-def test_a_refused_node_is_named(spec: Spec) -> None:
+def test_a_note_names_a_node_that_sent_contradictory_records(spec: Spec) -> None:
     """The node is refused even after honest answers. The others play its matches."""
     stage = MatchRunner(spec)
     honest = {one.number: stage.play(one).timeless() for one in Schedule(spec).take(10)}

@@ -57,7 +57,7 @@ def played(spec: Spec, engine: Standin, said: list[str] | None = None) -> dict[i
     return found
 
 
-def test_every_match_is_played_once(spec: Spec, whole: dict[int, Any]) -> None:
+def test_every_match_is_played_exactly_once(spec: Spec, whole: dict[int, Any]) -> None:
     """A worker gets the tournament after its first request. At most two orders per worker are sent at a time."""
     engine = Standin(spec, ["a", "b", "c"])
     assert played(spec, engine) == whole
@@ -66,7 +66,7 @@ def test_every_match_is_played_once(spec: Spec, whole: dict[int, Any]) -> None:
     assert engine.tries == 60 + 3  # each worker has asked for the tournament once
 
 
-def test_orders_take_about_a_second(spec: Spec) -> None:
+def test_orders_contain_about_a_second_of_work(spec: Spec) -> None:
     """Matches of 0.1 s are sent in tens, and matches of 8 s one at a time and never in advance. The last orders are smaller."""
     sizes: dict[float, list[int]] = {}
     for seconds in (0.1, 8.0):
@@ -161,7 +161,7 @@ def test_a_node_reports_the_beginning_and_the_end_of_a_slow_start_once() -> None
     assert [watch.look(turns, now) for now, turns, _ in looks] == [told for _, _, told in looks]
 
 
-def test_a_match_that_loses_two_nodes_is_void(spec: Spec, whole: dict[int, Any]) -> None:
+def test_a_match_is_void_if_two_nodes_are_lost_while_they_play_it(spec: Spec, whole: dict[int, Any]) -> None:
     """The player to move is unknown, so the match is void after exactly two attempts. The other matches are unchanged."""
     engine = Standin(spec, ["a", "b"])
     engine.deadly = frozenset({7})
@@ -203,7 +203,7 @@ def test_matches_that_waited_at_a_lost_node_are_not_blamed_for_its_loss() -> Non
     assert {*alone} == {(number,) for number in playing}
 
 
-def test_a_puzzle_that_loses_two_nodes_is_a_crash_of_its_agent() -> None:
+def test_a_puzzle_is_lost_by_a_crash_if_two_nodes_are_lost_while_they_play_it() -> None:
     """A puzzle has no other agent, so the agent is blamed."""
     spec = load_spec({"game": "n-queens", "rounds": 3, "agents": ["dfs", "hill-climb"]})
     engine = Standin(spec, ["a", "b"])

@@ -186,7 +186,7 @@ def test_par2_counts_an_unsolved_position_as_twice_the_budget() -> None:
     assert [(each.par2, each.contribution) for each in describe_solvers("d", attempts)] == [(None, None), (None, None)]
 
 
-def test_csv_has_the_same_values(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+def test_csv_output_has_the_same_values_as_json(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
     """There are three tables: pairs in each domain and overall, figures of solvers, and ranks. Without --across, there is a table
     of pairs.
     """

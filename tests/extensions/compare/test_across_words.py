@@ -87,8 +87,8 @@ def test_domains_that_agree_in_direction_are_said_to_differ_in_size(last: float,
         ("branching-factor", "strong has a lower branching-factor than weak", "strong has a higher branching-factor than weak"),
     ],
 )
-def test_measures_have_matching_words(by: str, fewer: str, more: str) -> None:
-    """Nodes are counted, factors are low or high, and searches take time."""
+def test_sentences_use_words_that_fit_the_measure(by: str, fewer: str, more: str) -> None:
+    """Nodes are more or fewer, factors are higher or lower, and searches take more or less time."""
     for factor, words in ((0.5, fewer), (2.0, more)):
         domains = [
             Domain(f"d{number}", {k: factor * (1 + 0.01 * k) for k in range(5)}, dict.fromkeys(range(5), 1.0))

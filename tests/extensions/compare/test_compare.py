@@ -98,7 +98,7 @@ def solver(cost: int, *, solved: bool = True, **given: Any) -> Attempt:
     return Attempt(solved, cost, float(cost), 10 * cost, cost / 100, not solved, **given)
 
 
-def test_par2_takes_its_limit_from_the_spec(tmp_path: Path) -> None:
+def test_par2_uses_the_limit_of_the_spec(tmp_path: Path) -> None:
     """The expected values are computed by hand. An unsolved position counts as twice the limit, whatever the largest attempt
     used.
     """
@@ -161,7 +161,7 @@ def test_par2_counts_a_solution_just_after_the_limit_with_its_own_time() -> None
     assert found.par2_seconds == pytest.approx(((0.1 + 0.04) / 2, (0.16 + 0.02) / 2))
 
 
-def test_solutions_that_are_states_have_no_length() -> None:
+def test_solutions_that_are_states_are_not_compared_by_length() -> None:
     """The moves are steps of the search, so only solved positions and effort are compared."""
     one, other = [{place: solver(place + more) for place in range(8)} for more in (1, 3)]
     found = [
@@ -549,7 +549,7 @@ def test_two_players_are_compared_by_pairs_of_games(game: tuple[Path, list[Recor
     assert int(cells[0][0][0]) == -int(cells[1][0][0]) == round(-found["table"]["elo"])
 
 
-def test_two_merged_shards_are_a_finished_run(tmp_path: Path) -> None:
+def test_a_merged_store_of_all_shards_counts_as_a_finished_run(tmp_path: Path) -> None:
     """A comparison of one shard mentions the shard. A comparison of the merged store does not mention an unfinished run."""
     (tmp_path / "cup.yaml").write_text(json.dumps({**GAME, "rounds": 4}))
     stores = [str(tmp_path / f"{half}.db") for half in ("one", "two", "both")]
@@ -774,8 +774,7 @@ def test_entries_that_never_met_cannot_be_compared(game: tuple[Path, list[Record
 
 
 @pytest.mark.parametrize("arguments", [("6", "0"), ("6", "-1", "0"), ("6", "x", "0"), ("1", "2", "3", "--sprt", "0", "3")])
-def test_invalid_calls_of_stats_are_refused(arguments: tuple[str, ...]) -> None:
-    """They are usage errors."""
+def test_invalid_calls_of_stats_are_usage_errors(arguments: tuple[str, ...]) -> None:
     assert type(called("stats", *arguments).exception).__module__.startswith("click")
 
 

@@ -107,7 +107,7 @@ def test_a_difference_that_is_not_tested_has_a_95_percent_interval(stores: dict[
     assert "Corrected interval" in text
 
 
-def test_the_name_is_repeated_after_another_kind_of_interval(tmp_path: Path) -> None:
+def test_the_name_of_an_interval_is_repeated_after_one_of_another_kind(tmp_path: Path) -> None:
     """The weights hardly change the number of nodes, so no entries are distinguished. Solved shares are not tested, and the
     other figures are corrected.
     """

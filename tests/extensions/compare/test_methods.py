@@ -82,7 +82,7 @@ def test_the_paragraph_describes_a_board_of_puzzles(tmp_path: Path) -> None:
     assert "McNemar" not in by
 
 
-def test_parameters_are_written_as_in_a_spec(tmp_path: Path) -> None:
+def test_parameters_in_the_paragraph_are_written_as_in_a_spec(tmp_path: Path) -> None:
     arena.run({"game": {"name": "hanoi", "discs": 3}, "rounds": 2, "agents": ["bfs", "dfs"]}, store=tmp_path / "discs.db")
     arena.run({"game": "sudoku", "rounds": 1, "agents": ["dfs", "backtracking"]}, store=tmp_path / "digits.db")
     assert "hanoi (discs = 3, " in methods(tmp_path / "discs.db")
@@ -113,7 +113,7 @@ def test_the_corrected_tests_are_listed_by_aspect(tmp_path: Path) -> None:
     assert found == {name: count for name, count in counts.items() if count}
 
 
-def test_a_sequential_test_is_named(tmp_path: Path) -> None:
+def test_the_paragraph_names_a_sequential_test(tmp_path: Path) -> None:
     spec = {
         **GAME,
         "agents": ["greedy", "lookahead"],
@@ -166,6 +166,6 @@ def test_entries_and_tests_agree_with_the_spec_and_the_records(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("more", [("--across",), ("-o", "x.html"), ("--format", "json")])
-def test_options_that_do_not_fit_are_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_options_that_cannot_be_combined_with_methods_are_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
     found = called("compare", str(tmp_path / "s.db"), "--methods", *more)
     assert "--methods describes single boards" in str(found.exception)

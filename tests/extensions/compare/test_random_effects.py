@@ -85,7 +85,7 @@ def test_a_published_analysis_is_reproduced() -> None:
     assert found.spread_p_value == pytest.approx(stats.chi2.sf(152.2330, 12), rel=1e-4)
 
 
-def test_scipy_finds_the_same_interval() -> None:
+def test_the_overall_interval_agrees_with_scipy() -> None:
     effects, errors = log_ratios()
     within = (0.05, 100.0)
     found = combine(effects, errors, within)
@@ -353,7 +353,7 @@ def cover_ratios(deviation: float, domains: int, spread: float, comparisons: int
 @pytest.mark.parametrize("spread", [0.0, 0.15])
 @pytest.mark.parametrize("domains", [5, 10, 20])
 @pytest.mark.proof
-def test_an_overall_answer_covers_its_true_value(
+def test_overall_intervals_have_the_nominal_coverage(
     domains: int, spread: float, record_property: Callable[[str, object], None]
 ) -> None:
     share = cover(domains, spread, 1000, seed=domains)
@@ -423,7 +423,7 @@ def test_a_small_simulation_has_the_nominal_coverage(spread: float) -> None:
 @pytest.mark.parametrize("domains", [5, 10, 20])
 @pytest.mark.parametrize("deviation", [NODES, COSTS], ids=["nodes", "costs"])
 @pytest.mark.proof
-def test_an_overall_ratio_covers_its_true_value(
+def test_intervals_of_overall_ratios_have_the_nominal_coverage(
     deviation: float, domains: int, spread: float, record_property: Callable[[str, object], None]
 ) -> None:
     share = cover_ratios(deviation, domains, spread, 2000, seed=domains)

@@ -122,7 +122,7 @@ def test_compare_across_ignores_cost_if_the_solution_is_a_state() -> None:
 
 
 @pytest.mark.parametrize("every", [True, False])
-def test_groups_agree_with_the_marks(every: bool) -> None:
+def test_groups_of_entries_agree_with_the_marks_of_their_ranks(every: bool) -> None:
     """Two entries share a group if and only if they are not distinguished, whether or not all entries share their domains."""
 
     def compare(one: str, other: str, p_value: float) -> AcrossComparison:

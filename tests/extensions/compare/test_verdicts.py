@@ -139,8 +139,9 @@ RATINGS = "Only the ratings of the whole leaderboard tell them apart; the games 
         ([SPLIT] * 20 + [WON], 0, None),  # they point opposite ways, but both may be chance
     ],
 )
-def test_the_text_explains_which_answer_applies(pairs: list[Pair], better: int, word: str | None) -> None:
-    """It does so only if the board and the games between the two disagree."""
+def test_the_text_explains_which_result_applies_if_the_board_and_the_games_disagree(
+    pairs: list[Pair], better: int, word: str | None
+) -> None:
     assert advice(compared(pairs, better)) == word
 
 

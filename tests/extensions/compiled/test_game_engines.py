@@ -72,7 +72,7 @@ def test_the_whole_tree_of_tic_tac_toe_has_the_known_size(twice: Twice) -> None:
     assert outcome.report.value == 0
 
 
-def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
+def test_compiled_and_plain_searches_end_at_the_same_state_for_every_node_limit(twice: Twice) -> None:
     game = ConnectFour()
     state = random_state(game, 3, 12)
     for nodes in [*range(1, 150), 500, 1_700, 5_000]:
@@ -102,6 +102,6 @@ def test_boards_that_use_the_sign_bit_of_a_64_bit_number_agree(size: Any) -> Non
             rehearse(module, edition._replace(samples=(one,)), rules, estimate, partial(corners_mobility, game))
 
 
-def test_a_compiled_match_has_the_same_record(same: Callable[..., arena.Record]) -> None:
+def test_a_compiled_match_has_the_same_record_as_a_plain_one(same: Callable[..., arena.Record]) -> None:
     game = ConnectFour()
     same(game, [AlphaBeta(depth=4), TypeA(depth=1)], heuristics=OpenLines, limits={"nodes": 2_000, "moves": 14})

@@ -30,7 +30,7 @@ def test_a_proven_win_ends_the_search(twice: Twice) -> None:
     assert outcome.nodes < 1_000
 
 
-def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
+def test_compiled_and_plain_searches_end_at_the_same_state_for_every_node_limit(twice: Twice) -> None:
     game = ConnectFour()
     for nodes in [*range(1, 120), 1_000, 4_096, 4_097, 30_000]:
         assert twice(MCTS(), game, (0, 0, 0), OpenLines, {"nodes": nodes}).nodes == nodes
@@ -45,7 +45,7 @@ def test_a_tree_that_outgrows_its_arrays_agrees_with_plain_python(twice: Twice) 
     twice(MCTS(rollouts=9_000, exploration=0.7), ConnectFour(), (0, 0, 0), OpenLines)
 
 
-def test_a_compiled_match_has_the_same_record(same: Callable[..., arena.Record]) -> None:
+def test_a_compiled_match_has_the_same_record_as_a_plain_one(same: Callable[..., arena.Record]) -> None:
     """The sequence of random numbers continues from decision to decision."""
     game: Game = ConnectFour()
     same(game, [MCTS(rollouts=50), MCTS(rollouts=30)], heuristics=OpenLines, seed=random.Random(1).randrange(99))

@@ -37,7 +37,7 @@ def test_the_hardest_position_of_the_8_puzzle_takes_31_slides(twice: Twice, agen
 
 
 @pytest.mark.parametrize("agent", [AStar(), AStar(weight=2.5), BestFirst(), UniformCost()], ids=["", "weight", "best", "cost"])
-def test_searches_with_a_closed_list_agree(twice: Twice, agent: Any) -> None:
+def test_compiled_and_plain_searches_with_a_closed_list_agree(twice: Twice, agent: Any) -> None:
     """The tables grow several times, and node limits apply. Without a limit the path is a shortest one."""
     game = SlidingTiles()
     found = twice(agent, game, game.parse_state(EIGHT), Manhattan).found
@@ -76,7 +76,7 @@ class Toll(Puzzle):
 
 
 @pytest.mark.parametrize("agent", [UniformCost(), AStar(), IdaStar()], ids=lambda agent: agent.name)
-def test_searches_with_any_step_costs_agree(same: Callable[..., arena.Record], agent: Any) -> None:
+def test_compiled_and_plain_searches_with_any_step_costs_agree(same: Callable[..., arena.Record], agent: Any) -> None:
     """Dynamic programming computes the lowest cost."""
     tolls = Toll().tolls
     least = [0.0, *[9e9] * 59]
@@ -143,7 +143,7 @@ def test_a_path_that_outgrows_its_arrays_agrees_with_plain_python(twice: Twice) 
 
 
 @pytest.mark.parametrize("goal", ["blank-last", "blank-first"])
-def test_all_heuristics_of_sliding_tiles_agree(twice: Twice, goal: Any) -> None:
+def test_compiled_and_plain_heuristics_of_sliding_tiles_agree(twice: Twice, goal: Any) -> None:
     """These are misplaced tiles, the estimates based on Manhattan distances, and pattern databases with and without a mirror
     image.
     """
@@ -196,7 +196,7 @@ def limits(total: int) -> Iterator[int]:
     yield from (total - 1, total, total + 1)
 
 
-def test_every_node_limit_ends_at_the_same_state(twice: Twice) -> None:
+def test_compiled_and_plain_searches_end_at_the_same_state_for_every_node_limit(twice: Twice) -> None:
     game = SlidingTiles()
     state = game.parse_state("8 1 3 / 4 . 2 / 7 6 5")
     total = twice(IdaStar(), game, state, Manhattan).nodes

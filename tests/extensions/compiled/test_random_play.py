@@ -76,7 +76,7 @@ def same(game: Game, matches: int, most: int | None, seed: int = 7) -> list[Any]
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_random_play_agrees_with_a_plain_loop(name: str) -> None:
+def test_compiled_random_play_agrees_with_a_plain_loop(name: str) -> None:
     """Matches are cut off after each number of plies from 0 up, or played to the end."""
     game, matches = GAMES[name]
     for most in [*range(12), 40]:

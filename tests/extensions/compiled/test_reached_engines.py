@@ -45,7 +45,7 @@ def compare_under_limits(twice: Twice, agent: Any, game: Puzzle, state: Any, mos
 
 
 @pytest.mark.parametrize("agent", AGENTS, ids=named)
-def test_searches_of_sliding_tiles_agree(twice: Twice, agent: Any) -> None:
+def test_compiled_and_plain_searches_of_sliding_tiles_agree(twice: Twice, agent: Any) -> None:
     """The position is one of 116 that are 8 slides from the goal."""
     game = SlidingTiles()
     state = game.parse_state("2 4 3 / 1 6 8 / 7 5 .")
@@ -56,7 +56,7 @@ def test_searches_of_sliding_tiles_agree(twice: Twice, agent: Any) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS, ids=named)
 @pytest.mark.parametrize("game", [NQueens(n=6), NQueens(n=5, actions="all"), NQueens(n=4)], ids=["safe", "all", "none"])
-def test_searches_of_queens_agree(twice: Twice, agent: Any, game: NQueens) -> None:
+def test_compiled_and_plain_searches_of_queens_agree(twice: Twice, agent: Any, game: NQueens) -> None:
     """The path is the first of the four solutions of 6 queens. With 4 queens, no solution has a queen in a corner."""
     found = compare_under_limits(twice, agent, game, game.parse_state("1" if game.n == 4 else "-"), 10_000).found
     if game.n == 6:
@@ -68,7 +68,7 @@ def test_searches_of_queens_agree(twice: Twice, agent: Any, game: NQueens) -> No
 
 @pytest.mark.parametrize("cell", ["most-constrained", "first"])
 @pytest.mark.parametrize("agent", AGENTS, ids=named)
-def test_searches_of_sudoku_agree(twice: Twice, agent: Any, cell: Any) -> None:
+def test_compiled_and_plain_searches_of_sudoku_agree(twice: Twice, agent: Any, cell: Any) -> None:
     """The grids have all sizes that are generated quickly."""
     for box, seeds in ((1, 1), (2, 3), (3, 2)):
         game = Sudoku(box=box, cell=cell)
@@ -76,7 +76,7 @@ def test_searches_of_sudoku_agree(twice: Twice, agent: Any, cell: Any) -> None:
             compare_under_limits(twice, agent, game, game.initial(random.Random(seed)), 60 if seed else 900)
 
 
-def test_searches_of_hard_and_large_sudokus_agree(twice: Twice) -> None:
+def test_compiled_and_plain_searches_of_hard_and_large_sudokus_agree(twice: Twice) -> None:
     """The digits of a cell are tried in the order of the plain game. A grid of 16 by 16 uses the same module."""
     game = Sudoku()
     path = twice(DepthFirst(), game, game.parse_state(HARD), None).found
@@ -124,7 +124,7 @@ def test_bit_masks_of_sudoku_candidates_agree_with_the_grid(box: int) -> None:
 
 @pytest.mark.parametrize("agent", [DepthFirst(), BreadthFirst(), IterativeDeepening()], ids=named)
 @pytest.mark.parametrize("game", [Sudoku(), NQueens(), SlidingTiles(rows=2)], ids=lambda game: game.name)
-def test_the_whole_record_is_the_same(same: Callable[..., arena.Record], game: Puzzle, agent: Any) -> None:
+def test_compiled_and_plain_attempts_have_the_same_record(same: Callable[..., arena.Record], game: Puzzle, agent: Any) -> None:
     """The record of the referee is compared, even if the budget ends the search."""
     for nodes in (40, 20_000):
         same(game, agent, limits={"nodes": nodes, "moves": 5_000})

@@ -31,7 +31,7 @@ def first_decision(game: Game, seed: int = 5) -> Any:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_node_limit_ends_at_the_same_state(twice: Twice, name: str) -> None:
+def test_compiled_and_plain_searches_end_at_the_same_state_for_every_node_limit(twice: Twice, name: str) -> None:
     """The limit is reached in the tree, in rollouts, at a throw or at a move. The root may also be proven."""
     game = GAMES[name]
     for nodes in (*range(1, 40), 99, 700, 2_000):
@@ -61,7 +61,7 @@ def test_a_rollout_that_is_cut_off_is_played_by_plain_python(twice: Twice) -> No
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_compiled_match_has_the_same_record(same: Callable[..., arena.Record], name: str) -> None:
+def test_a_compiled_match_has_the_same_record_as_a_plain_one(same: Callable[..., arena.Record], name: str) -> None:
     game = GAMES[name]
     same(game, [MCTS(rollouts=9), MCTS(rollouts=5)][: game.players], seed=2, limits={"moves": 7})
 

@@ -196,7 +196,7 @@ def test_a_run_of_the_quickstart_does_not_import_the_compiler(plain: bool, tmp_p
     assert not (tmp_path / "compiled").exists()
 
 
-def test_the_loop_of_an_engine_is_loaded_from_the_cache_without_the_compiler(tmp_path: Path) -> None:
+def test_compiled_code_is_loaded_from_the_cache_without_importing_the_compiler(tmp_path: Path) -> None:
     code = (
         "import sys; from arena_compiled import seam; from arena_games.tic_tac_toe import TicTacToe;"
         "print(seam.load_loop(TicTacToe(), None, 'full-width', compiling=True) is not None, 'numba' in sys.modules)"

@@ -45,7 +45,9 @@ def after(game: Game, actions: int) -> Any:
 
 
 @pytest.mark.parametrize(("agent", "board"), PAIRS.values(), ids=PAIRS)
-def test_every_node_limit_ends_at_the_same_state(twice: Twice, agent: Any, board: tuple[Game, Any]) -> None:
+def test_compiled_and_plain_searches_end_at_the_same_state_for_every_node_limit(
+    twice: Twice, agent: Any, board: tuple[Game, Any]
+) -> None:
     """The limits start from 1. Tables of 46 rows are full long before the last limit."""
     game, heuristic = board
     state = after(game, 4)
@@ -146,7 +148,7 @@ def test_endings_of_connect_four_agree_with_a_search_without_a_table(twice: Twic
         assert table.report.value == pytest.approx(plain.report.value, abs=1e-12)
 
 
-def test_a_compiled_match_has_the_same_record(same: Callable[..., arena.Record]) -> None:
+def test_a_compiled_match_has_the_same_record_as_a_plain_one(same: Callable[..., arena.Record]) -> None:
     sized = AlphaBeta(table="4kB", order="heuristic")
     record = same(ConnectFour(), [sized, TypeAPlus()], heuristics=OpenLines, limits={"nodes": 1_000, "moves": 10})
     assert len(record.decisions) == 10

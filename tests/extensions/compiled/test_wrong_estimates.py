@@ -50,7 +50,7 @@ def nothing(game: CostlyWalk, state: Any, player: int = 0) -> float:
 
 @pytest.mark.parametrize("agent", SOLVERS, ids=name)
 @pytest.mark.parametrize("heuristic", [below, closed])
-def test_negative_and_infinite_estimates_agree(twice: Any, agent: Agent, heuristic: Any) -> None:
+def test_compiled_and_plain_searches_agree_on_negative_and_infinite_estimates(twice: Any, agent: Agent, heuristic: Any) -> None:
     assert twice(agent, Walk(), (0,), heuristic).found is not None
 
 
@@ -93,7 +93,7 @@ SEARCHES = [Minimax(depth=3), AlphaBeta(depth=3), AlphaBeta(depth=4, order="heur
 
 @pytest.mark.parametrize("value", WRONG)
 @pytest.mark.parametrize("agent", SEARCHES, ids=name)
-def test_a_value_of_a_game_that_is_not_finite_is_refused(compiling: None, agent: Agent, value: str) -> None:
+def test_a_heuristic_value_of_a_game_that_is_not_finite_is_refused(compiling: None, agent: Agent, value: str) -> None:
     """As in plain searches, the agent loses by an exception. Only states after three moves have this value, so the compiled
     search evaluates them first.
     """

@@ -45,7 +45,7 @@ def test_a_swiss_tournament_follows_its_rules() -> None:
 
 
 def test_a_swiss_tournament_does_not_depend_on_the_order_of_agents() -> None:
-    """The lots depend on the agents, not on their order."""
+    """Random choices depend on the agents, not on their order."""
     forwards = arena.run({**SPEC, "format": "swiss"})
     backwards = arena.run({**SPEC, "format": "swiss", "agents": [*reversed(FIELD)]})
     assert by_label(forwards) == by_label(backwards)

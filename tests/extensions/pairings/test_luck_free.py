@@ -75,7 +75,7 @@ ERRORS = [(0.0, "H1"), (100.0, "H0")]
 
 
 @pytest.mark.parametrize(("elo", "wrong"), ERRORS)
-def test_wrong_verdicts_are_rare(elo: float, wrong: str) -> None:
+def test_wrong_verdicts_of_luck_corrected_tests_are_rare(elo: float, wrong: str) -> None:
     """At most 9 of 60 matches are wrong. An error rate of 5 % exceeds this once in a thousand times."""
     test, rng, lead = Sprt(0.0, 100.0), random.Random(elo), lead_of(elo, "normal")
     found = [decide(rng, test, lead, "normal", measured=True) for _ in range(60)]
@@ -85,7 +85,7 @@ def test_wrong_verdicts_are_rare(elo: float, wrong: str) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("luck", list(LUCK))
 @pytest.mark.parametrize(("elo", "wrong"), ERRORS)
-def test_wrong_verdicts_are_as_rare_as_requested(
+def test_luck_corrected_tests_have_the_requested_error_rate(
     elo: float, wrong: str, luck: str, record_property: Callable[[str, object], None]
 ) -> None:
     """The one-sided 99 % limit of the error rate is below 6.5 % if 5 % is requested. If luck is normally distributed, the

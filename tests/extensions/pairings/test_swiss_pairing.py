@@ -50,7 +50,7 @@ SIZES = st.integers(2, 12) | st.integers(2, 40)
 
 
 @pytest.mark.parametrize("examples", [25, pytest.param(1000, marks=pytest.mark.proof)])
-def test_the_rules_hold_for_random_histories(examples: int) -> None:
+def test_swiss_pairings_follow_the_rules_after_random_histories(examples: int) -> None:
     """Each agent plays once, the bye goes to an agent with the fewest byes, repeats occur only if unavoidable, and seats differ
     by at most two.
     """
@@ -72,7 +72,7 @@ def _check_history(rng: random.Random, agents: int, rounds: int) -> None:
 
 
 @pytest.mark.parametrize("agents", [64, *[pytest.param(agents, marks=pytest.mark.proof) for agents in (199, 200)]])
-def test_the_rules_hold_for_many_agents(agents: int) -> None:
+def test_swiss_pairings_follow_the_rules_for_many_agents(agents: int) -> None:
     """In twelve rounds no meeting is repeated, and opponents have similar scores."""
     rng = random.Random(agents)
     lots = draw_lots([f"agent {k}" for k in range(agents)], rng)
@@ -87,7 +87,7 @@ def test_the_rules_hold_for_many_agents(agents: int) -> None:
 
 
 @pytest.mark.parametrize("agents", [4, 6, 8, 10])
-def test_the_last_possible_rounds_are_found(agents: int) -> None:
+def test_rounds_without_repeats_are_found_as_long_as_they_exist(agents: int) -> None:
     """A greedy pairing would get stuck. `_play` checks that a round without a repeat is found whenever brute force finds one."""
     for seed in range(20):
         rng = random.Random(seed)
@@ -181,7 +181,7 @@ def test_tie_breaks_agree_with_values_computed_by_hand() -> None:
     )
 
 
-def test_lots_depend_on_the_seed() -> None:
+def test_random_choices_in_pairings_depend_on_the_seed() -> None:
     first, again, other = (draw_lots("abcdefgh", random.Random(seed)) for seed in (1, 1, 2))
     assert first == again != other
 

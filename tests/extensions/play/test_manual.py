@@ -27,7 +27,7 @@ def test_every_command_of_the_page_runs(here: Run, line: str, monkeypatch: pytes
     assert done.stderr == ""
 
 
-def test_the_tables_are_complete(here: Run) -> None:
+def test_the_tables_of_the_page_are_complete(here: Run) -> None:
     """The page lists every command of the prompt and every key of the JSON output."""
     rows = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
     assert set(COMMANDS) <= set(rows)

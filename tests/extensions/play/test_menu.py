@@ -38,14 +38,14 @@ def test_q_and_ctrl_d_exit_at_every_prompt(terminal: Open, keys: str) -> None:
     assert "Traceback" not in menu.seen
 
 
-def test_ctrl_c_exits_with_130(terminal: Open) -> None:
+def test_ctrl_c_in_the_menu_exits_with_130(terminal: Open) -> None:
     menu = terminal()
     menu.until("choice> ")
     assert menu.interrupt() == 130
     assert "Traceback" not in menu.seen
 
 
-def test_a_puzzle_is_configured_and_watched(terminal: Open, here: Run) -> None:
+def test_a_puzzle_can_be_configured_and_watched_in_the_menu(terminal: Open, here: Run) -> None:
     """The test chooses sudoku with boxes of 2, another board and a-star. The command that the menu shows gives the same result
     in a pipe.
     """
@@ -138,7 +138,7 @@ def test_statistics_come_from_a_tournament_whose_spec_is_printed(terminal: Open,
     assert menu.end() == 0
 
 
-def test_two_agents_of_a_game_are_watched(terminal: Open) -> None:
+def test_two_agents_can_be_watched_in_the_menu(terminal: Open) -> None:
     """The command names both chosen agents."""
     menu = terminal(columns=40)
     menu.until("choice> ")

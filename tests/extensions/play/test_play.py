@@ -119,7 +119,7 @@ def test_alpha_beta_never_loses_at_tic_tac_toe(terminal: Open, seat: int, seed: 
 
 
 def test_undo_goes_back_to_the_last_decision_of_the_person(terminal: Open, agents: str) -> None:
-    """The agent is created again after an undo. The counter plays the n-th free cell at its n-th move since its creation."""
+    """The agent is created again after an undo. This agent chooses the n-th free cell at its n-th move since its creation."""
     game = terminal("play", "tic-tac-toe", "human", "counter", "--plugin", agents)
     game.until("human> ")
     game.type("undo")
@@ -176,7 +176,7 @@ def test_ctrl_c_interrupts_a_search(terminal: Open) -> None:
 
 
 def test_an_invalid_move_is_explained(here: Run) -> None:
-    """The message is the game's own, or suggests a command. Then the game goes on."""
+    """The message comes from the game, or suggests a command. The match continues."""
     done = here("play", "connect-four", "human", "human", typed="9\nundoo\n\n#9\n#2\nquit now\n:quit\n")
     assert done.returncode == 0
     assert re.search(r"expected (a column|one of)[^;]*, got '9'", done.stdout), done.stdout

@@ -24,7 +24,9 @@ pytestmark = pytest.mark.unit
         ({"game": "connect-four", "position": "x"}, ["random"], "--position: not a position"),
     ],
 )
-def test_an_error_begins_with_its_word(keys: dict[str, Any], agents: list[str], start: str) -> None:
+def test_an_error_begins_with_the_word_of_the_command_line_that_caused_it(
+    keys: dict[str, Any], agents: list[str], start: str
+) -> None:
     with pytest.raises(ArenaError) as caught:
         MatchSetup(**keys).load([*agents, "greedy"])
     lines = str(caught.value).split("\n")

@@ -53,7 +53,7 @@ def test_equal_runs_in_different_folders_are_merged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("plugin", ["mine.py", "agents/mine.py"])
 @pytest.mark.parametrize("option", ["--plugin", "--spec"])
-def test_code_of_a_copied_store_is_found(option: str, plugin: str, tmp_path: Path) -> None:
+def test_the_code_of_a_store_copied_to_another_folder_is_found(option: str, plugin: str, tmp_path: Path) -> None:
     match = play(tmp_path / "old", plugin)
     shutil.move(tmp_path / "old", tmp_path / "new")
     invoke = invoke_in(tmp_path / "new")

@@ -106,7 +106,7 @@ def test_an_undefined_result_is_none(text: str, value: float | None) -> None:
         ("import os", "cannot be parsed"),
     ],
 )
-def test_other_syntax_is_refused(text: str, words: str | None) -> None:
+def test_syntax_that_formulas_do_not_support_is_refused(text: str, words: str | None) -> None:
     """The formula is refused before it is computed, in a message that names the unsupported part."""
     if words is None:
         assert abs(Formula(text).compute(NUMBERS) or 0) == NUMBERS["a"]

@@ -135,7 +135,7 @@ def test_all_matches_of_the_schedule_are_listed(store: Path, run_command: Callab
     assert len(json.loads(run_command("matches", store, "--agent", "raiser", "--format", "json"))) == 3 * (2 * 2 + 1 + 6)
 
 
-def test_a_line_sums_up_its_record(store: Path, run_command: Callable[..., str]) -> None:
+def test_a_line_of_the_table_agrees_with_the_record_of_its_match(store: Path, run_command: Callable[..., str]) -> None:
     """The board, round (counted from 1), labels and moves agree. Nodes and seconds are summed over all seats."""
     records = {record["id"]: record for record in map(json.loads, run_command("export", store).splitlines())}
     found = json.loads(run_command("matches", store, "--format", "json"))

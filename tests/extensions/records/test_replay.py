@@ -8,7 +8,7 @@ from arena_records.replay import _describe_ending
 from tests.conftest import Arena
 
 
-def test_a_return_is_never_minus_zero() -> None:
+def test_a_return_is_never_shown_as_minus_zero() -> None:
     """A game that negates the value of a draw returns -0.0, which is shown as 0.0."""
     (record, *_) = arena.run({"game": "tic-tac-toe", "rounds": 1, "agents": ["greedy", "random"]}).records
     assert _describe_ending(record._replace(returns=(-0.0, 0.0))) == "normal; returns: 0.0 0.0"

@@ -129,7 +129,7 @@ def test_a_game_has_a_value_for_each_seat(tmp_path: Path, stored: bool) -> None:
     assert any(line.startswith(remark) for line in board.remarks)
 
 
-def test_every_output_shows_the_columns(tmp_path: Path) -> None:
+def test_every_output_shows_the_columns_of_the_key_report(tmp_path: Path) -> None:
     """These are tables of all formats, the export, a report and the page of a tournament. The spec may select and sort the
     columns.
     """
@@ -274,14 +274,14 @@ def test_a_cost_counts_as_optimal_only_if_a_complete_search_claims_it() -> None:
         ("moves > 3", "report: expected a mapping"),
     ],
 )
-def test_an_error_names_its_place(report: Any, words: str) -> None:
+def test_an_error_in_a_formula_is_reported_with_its_position_in_the_spec(report: Any, words: str) -> None:
     """The spec is refused when it is loaded, before the first match."""
     with pytest.raises(arena.SpecError) as fault:
         arena.run({**PUZZLE, "report": report})
     assert words in str(fault.value)
 
 
-def test_a_filter_keeps_or_drops_whole_games() -> None:
+def test_a_condition_can_only_leave_out_whole_games() -> None:
     """A condition may not use values of one seat. A format that needs every result allows no condition."""
     with pytest.raises(arena.SpecError, match=r"report.where: unknown name 'own_nodes'.*names with own_ work only in columns"):
         arena.run({**GAME, "report": {"where": "own_nodes > 3"}})
@@ -309,7 +309,7 @@ def test_a_formula_of_a_foreign_store_is_checked(tmp_path: Path) -> None:
         Leaderboard.load(store)
 
 
-def test_columns_can_be_compared(tmp_path: Path) -> None:
+def test_compare_accepts_columns_of_the_key_report(tmp_path: Path) -> None:
     """The mean difference agrees with the data frame, over rounds in which both agents have a value. A note names the filter."""
     report = {"columns": COLUMNS, "where": "nodes > 10"}
     frame = arena.run({**PUZZLE, "report": report}, store=tmp_path / "cup.db").to_dataframe()

@@ -561,7 +561,7 @@ def test_a_search_that_finds_no_difference_between_actions_gives_no_verdict(
     assert asked((0, 0), 1) is None
 
 
-def test_the_move_limit_of_the_matches_applies() -> None:
+def test_verdicts_use_the_move_limit_of_the_matches() -> None:
     """A match that ended at the limit shows the limit. Otherwise, the default of the game applies."""
     game = ConnectFour()
     ended = arena.play("connect-four", ["random", "random"], limits={"moves": 5})

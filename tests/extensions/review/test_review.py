@@ -150,7 +150,7 @@ def test_the_json_lists_failures(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert review(ended["exception"][1]) == {"exception": ("failing", 1, True)}
 
 
-def test_a_second_review_searches_nothing(cup: Path, review: Review) -> None:
+def test_a_second_review_makes_no_searches(cup: Path, review: Review) -> None:
     """Each answer is stored once, in a file beside the store."""
     review()
     before = count_answers(cup / "cup.review")
@@ -638,7 +638,7 @@ def test_no_file_is_written_without_a_costly_position(
     assert not place.exists()
 
 
-def test_a_store_without_a_judge_gets_no_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_review_file_is_written_for_a_game_without_a_judge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """No judge supports simultaneous moves, so a comparison still reports that there is no review."""
     arena.run(
         {"game": "rock-paper-scissors", "agents": ["random", {"agent": "random", "label": "other"}], "rounds": 1},

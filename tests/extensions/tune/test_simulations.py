@@ -147,7 +147,7 @@ def test_tuning_keeps_the_elo_of_a_known_optimum(record_property: Callable[[str,
 
 
 @pytest.mark.proof
-def test_tuning_finds_nothing_in_noise(record_property: Callable[[str, object], None]) -> None:
+def test_tuning_rarely_finds_an_improvement_without_an_effect(record_property: Callable[[str, object], None]) -> None:
     """In 1,000 simulations without an effect, the one-sided 99 % limit of the rate of findings is at most 6.5 %."""
     simulations = 1000
     wrong = sum(tune_flat(seed) for seed in range(simulations))

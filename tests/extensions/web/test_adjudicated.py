@@ -7,7 +7,7 @@ from typing import Any
 from arena import run
 
 
-def test_the_page_explains_an_adjudication_without_an_alarm(
+def test_the_page_explains_an_adjudication_but_not_as_a_fault(
     serve: Callable[..., Any], browser: Any, visiting: Any, tmp_path: Path
 ) -> None:
     """The sentence is below the names, and the list of matches shows no failure."""

@@ -56,7 +56,7 @@ def test_the_data_of_the_plots_agrees_with_the_records(found: Findings, played: 
         assert match.effort.seconds == pytest.approx(sum(decision.seconds for decision in own))
 
 
-def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
+def test_the_last_ratings_in_the_plot_over_the_run_are_those_of_the_leaderboard(versus: Evidence) -> None:
     """The last of twenty points has all matches, so its ratings are the ratings of the table. The numbers of matches increase."""
     points = rating_points(versus.sheet, tuple(versus.scored))
     assert len(points) == 20
@@ -66,7 +66,7 @@ def test_ratings_over_the_run_end_at_the_leaderboard(versus: Evidence) -> None:
         assert points[-1].values[versus.sheet.labels.index(row["agent"])] == pytest.approx(row["rating"], abs=1e-6)
 
 
-def test_ratings_over_the_run_end_at_the_leaderboard_with_open_tiers(tmp_path: Path) -> None:
+def test_the_last_ratings_in_the_plot_are_those_of_the_leaderboard_if_an_agent_lost_all_games(tmp_path: Path) -> None:
     """Games repeat, and one agent loses everything. The last point is the leaderboard, whose zero is the mean of the others."""
     agents = ["random", "lookahead", {"agent": "alpha-beta", "depth": 2}, {"agent": "alpha-beta", "depth": 3}]
     run({"game": {"name": "connect-four", "columns": 5}, "agents": agents, "rounds": 6}, store=tmp_path / "open.db")
@@ -226,7 +226,7 @@ def test_axes_of_counts_have_ticks_only_at_whole_numbers(puzzle: Evidence) -> No
     assert [tick for tick in ticks if tick != int(tick)] == []
 
 
-def test_one_sided_intervals_reach_the_edge(versus: Evidence) -> None:
+def test_one_sided_intervals_are_drawn_to_the_edge_of_the_plot(versus: Evidence) -> None:
     """An agent that won everything has only a lower bound, so its line ends in an arrow."""
     board = versus.board
     sure = [row | {"rating_low": -100.0, "rating_high": 100.0} for row in board.rows]
