@@ -209,7 +209,7 @@ def test_a_terminal_shows_one_line_that_is_erased_at_the_end(monkeypatch: pytest
     assert seen.endswith("\r\x1b[K")
 
 
-def test_durations_have_readable_units() -> None:
+def test_durations_are_shown_in_suitable_units() -> None:
     spoken = {0: "0 s", 59.4: "59 s", 60: "1 min", 200: "3 min 20 s", 7500: "2 h 5 min", 93600: "1 d 2 h"}
     assert {seconds: figures.span(seconds) for seconds in spoken} == spoken
 

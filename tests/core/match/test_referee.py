@@ -470,7 +470,7 @@ def test_play_accepts_names_mappings_instances_positions_and_heuristics() -> Non
     assert tiles.game == "sliding-tiles"
 
 
-def test_play_without_a_heuristic_estimates_0() -> None:
+def test_every_estimate_is_0_if_play_is_called_without_a_heuristic() -> None:
     """The position is one move from the goal, so the Manhattan distance is 1. Without a heuristic, every estimate is 0."""
     seen: list[float] = []
 

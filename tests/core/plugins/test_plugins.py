@@ -634,7 +634,7 @@ def test_a_heuristic_cannot_be_called_none(plugin: Plugin) -> None:
     assert "in a spec, none stands for no heuristic" in problem(plugin(source))
 
 
-def test_a_repaired_plugin_can_be_loaded(plugin: Plugin) -> None:
+def test_a_plugin_can_be_loaded_after_its_error_was_corrected(plugin: Plugin) -> None:
     file = plugin("1 / 0\n")
     problem(file)
     plugin(CAUTIOUS)

@@ -131,7 +131,7 @@ def test_files_in_other_languages_are_hashed_by_bytes(tmp_path: Path) -> None:
     assert digest(tmp_path, "x=1", "run.sh") != digest(tmp_path, "x=1 # one", "run.sh")
 
 
-def test_unreadable_files_count_as_empty(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_have_the_digest_of_an_empty_file(tmp_path: Path) -> None:
     assert parse_file(tmp_path) == parse_file(tmp_path / "nothing.py") == Parsed(digest(tmp_path, "", "empty.txt"), frozenset())
 
 

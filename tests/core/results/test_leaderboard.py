@@ -274,7 +274,7 @@ def test_results_with_one_distinct_pair_have_no_interval() -> None:
     assert any(row["rating_low"] is not None for row in opened.rows)
 
 
-def test_columns_and_order_can_be_chosen() -> None:
+def test_columns_and_the_sort_order_of_a_board_can_be_chosen() -> None:
     spec = {"game": "tic-tac-toe", "rounds": 2, "agents": ["random", "greedy", "type-a-plus"]}
     results = run({**spec, "columns": ["agent", "rank", "nodes_per_move"], "sort": "-nodes_per_move"})
     lines = render(results, Leaderboard.of_results(results)).splitlines()[2:7]

@@ -12,7 +12,7 @@ from arena.stats.elo import elo_difference, expected_score, normalized_elo
 from arena.stats.likelihood import mean_interval
 
 
-def test_a_long_match_agrees_with_the_textbook() -> None:
+def test_elo_and_superiority_of_a_long_match_agree_with_textbook_formulas() -> None:
     """For 120 wins, 80 draws and 200 losses, the Elo formula, the normal distribution (margin within 1 %) and Phi(-80 /
     sqrt(320)) give the values.
     """

@@ -431,7 +431,7 @@ def test_ratings_for_four_follow_the_results_or_are_unknown(places: tuple[int, .
     assert all(known[one] > known[two] for one, two in permutations(known, 2) if ranks[one] < ranks[two])
 
 
-def test_many_tied_agents_are_ahead_of_the_last() -> None:
+def test_agents_that_tie_for_all_places_but_the_last_are_rated_above_the_last_agent() -> None:
     """The probability that one of twelve equal agents is last is 1 in 12."""
     elo = rankings([["abcdefghijk", "l"]] * 2).difference("a", "l").elo
     assert elo is not None

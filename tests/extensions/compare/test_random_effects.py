@@ -414,7 +414,7 @@ def test_overall_intervals_cover_rare_failures_in_a_small_simulation(domains: in
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.15])
-def test_a_small_simulation_has_the_nominal_coverage(spread: float) -> None:
+def test_overall_intervals_have_the_nominal_coverage_in_a_small_simulation(spread: float) -> None:
     """Of 100 intervals with a coverage of 95 %, at least 88 cover the true value in all but one of 300 samples."""
     assert cover(5, spread, 100, seed=1) >= 0.88
 
@@ -432,7 +432,7 @@ def test_intervals_of_overall_ratios_have_the_nominal_coverage(
 
 
 @pytest.mark.parametrize("deviation", [NODES, COSTS], ids=["nodes", "costs"])
-def test_a_small_simulation_of_ratios_has_the_nominal_coverage(deviation: float) -> None:
+def test_intervals_of_overall_ratios_have_the_nominal_coverage_in_a_small_simulation(deviation: float) -> None:
     """The numbers are those of the comparison above."""
     assert cover_ratios(deviation, 5, 1.0, 100, seed=1) >= 0.88
 

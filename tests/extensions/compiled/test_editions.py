@@ -224,7 +224,7 @@ def test_code_that_cannot_be_compiled_is_reported_and_runs_in_plain_python(compi
         (RockPaperScissors(), "it has hidden information"),
     ],
 )
-def test_games_with_chance_or_hidden_information_run_plain(game: Game, reason: str) -> None:
+def test_games_with_chance_or_hidden_information_run_in_plain_python(game: Game, reason: str) -> None:
     assert re.search(reason, why_plain(game) or "")
 
 
@@ -237,7 +237,7 @@ class Paid(Nim):
         return (3, -3) if state[1] == 1 else (-3, 3)
 
 
-def test_returns_on_another_scale_run_plain_and_are_scaled(compiling: None) -> None:
+def test_games_with_returns_on_another_scale_run_in_plain_python_with_scaled_returns(compiling: None) -> None:
     assert why_plain(Paid()) == "its returns are not from -1 to 1"
     record = arena.play(Paid(heap=6), [Minimax(), Minimax()])
     assert set(record.timing or ()) == {"plain", "plain_seconds"}

@@ -117,7 +117,7 @@ def compiled(records: Sequence[Record]) -> list[bool]:
 
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-def test_the_code_of_the_run_is_loaded_and_reported(
+def test_the_process_of_an_agent_loads_the_compiled_code_of_the_run_and_reports_it(
     compiling: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
 ) -> None:
     """This holds for time limits, too: loading the code is not a part of the agent's time. `--plain` applies in the process as
@@ -133,7 +133,7 @@ def test_the_code_of_the_run_is_loaded_and_reported(
     assert without_clock(fast) == without_clock(plain)
 
 
-def test_a_run_without_the_code_plays_plain(compiling: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_without_compiled_code_uses_plain_python(compiling: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_COMPILE", "never")
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "nothing"))
     (tmp_path / "spec.yaml").write_text(TABLE.format(isolation="process"))

@@ -313,7 +313,7 @@ def test_two_files_with_equal_code_have_separate_versions(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("llr", "place"), [(-3.0, 0), (0.0, 10), (3.0, 20), (1.5, 15), (9.0, 20)])
-def test_the_bar_shows_the_progress_of_the_test(llr: float, place: int) -> None:
+def test_the_progress_bar_shows_the_state_of_the_sequential_test(llr: float, place: int) -> None:
     """The bounds are -3 and 3 (by Wald, the logarithm of 0.95 / 0.05 is 2.94). Each of 21 columns is 0.3 wide."""
     risk = 1 / (1 + exp(3))
     test = Sprt(0, 10, alpha=risk, beta=risk)
@@ -407,7 +407,7 @@ def test_the_duration_is_estimated_from_the_first_pair(seconds: tuple[float, flo
     assert said == [line]
 
 
-def test_a_long_first_pair_suggests_limits() -> None:
+def test_limits_are_suggested_if_the_first_pair_takes_long() -> None:
     said: list[str] = []
     forecast = DurationForecast(2, said.append)
     forecast.note(a_game(50.0))

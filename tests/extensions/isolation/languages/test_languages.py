@@ -81,7 +81,7 @@ def test_python_solves_puzzles_with_the_fewest_slides(python: Agent) -> None:
         assert all(record.solved for record in records)
 
 
-def test_the_examples_stop_at_the_limit_of_nodes(python: Agent, c: Agent) -> None:
+def test_the_example_programs_stop_at_the_limit_of_nodes(python: Agent, c: Agent) -> None:
     records = played("tic-tac-toe", python, c, limits={"nodes": 50})
     for label in ("python", "c"):
         nodes = [one.nodes for record in records for one in record.decisions if record.labels[one.seat] == label]

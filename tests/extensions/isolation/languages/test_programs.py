@@ -74,7 +74,7 @@ def test_a_trial_of_a_program_ends_after_three_crashes(arena: Arena) -> None:
     assert done.stderr.splitlines().count("first: I know tic-tac-toe alone") == 3
 
 
-def test_a_command_with_arguments_is_a_program_too(arena: Arena, folder: Path) -> None:
+def test_a_program_may_be_a_command_with_arguments(arena: Arena, folder: Path) -> None:
     (folder / "first.rb").chmod(0o644)
     done = arena("play", "tic-tac-toe", f"{sys.executable} -IS first.rb", "./other", "--seed", "2")
     assert "no executable program './other' was found" in done.stderr

@@ -118,7 +118,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("holes", PAIRS, ids=" and ".join)
-def test_each_leak_is_found(
+def test_each_leak_of_a_sandbox_is_found(
     bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holes: list[str]
 ) -> None:
     """bubblewrap gets one or two additional arguments. The message names exactly the leak that they cause."""
