@@ -45,6 +45,8 @@ OTHER_PLAN = (
 )
 """What to do on boards whose entries do not differ by an Elo: all intervals shrink like the root of the number of rounds."""
 ITERATIONS = 60
+MAX_ELO, STEP = 800, 25
+"""The largest difference in Elo that the command plans, and the steps by which smaller differences are tried."""
 MAX_PAIRINGS_NAMED = 3
 """The maximum number of pairings that an error names."""
 
@@ -71,7 +73,7 @@ class Pilot(NamedTuple):
 
 @click.command()
 @click.argument("spec")
-@click.option("--elo", type=Number(1, 800), required=True, help="The difference between two entries, in Elo.")
+@click.option("--elo", type=Number(1, MAX_ELO), required=True, help="The difference between two entries, in Elo.")
 @click.option(
     "--power",
     type=Number(0.5, 0.99),
@@ -206,8 +208,9 @@ def rounds_needed(elo: float, counts: Sequence[float], entries: int = 2, power: 
     `counts` are pentanomial counts of pairs of games, the same from both sides. They are tilted to the score that the difference
     implies, by empirical likelihood. `power` is the probability of the verdict. Two entries are compared by sign flips, so their
     sum of leads is measured by the root of the sum of squares. More entries are compared by Student's t of their ratings, which
-    use the games against all opponents, at the level of the first step of Holm's method. The other entries are assumed to be
-    half way between the two. Raises ArenaError if all pairs of games were level.
+    use the games against all opponents, at the level of the first step of Holm's method, or by the sign test if one wins all
+    games or the other loses all. The other entries are assumed to be half way between the two. A larger difference never needs
+    more rounds. Raises ArenaError if all pairs of games were level.
 
     >>> round(rounds_needed(20, [1, 2, 4, 2, 1])), round(rounds_needed(20, [1, 2, 94, 2, 1]))
     (721, 164)
@@ -216,42 +219,67 @@ def rounds_needed(elo: float, counts: Sequence[float], entries: int = 2, power: 
         raise ArenaError(
             "all pairs of games ended level, which does not say how many rounds are needed; try openings, or a longer pilot"
         )
+    return min([_estimate_rounds(lead, counts, entries, power) for lead in (*range(STEP, ceil(elo), STEP), elo)])
+
+
+def find_difference(rounds: float, counts: Sequence[float], entries: int = 2, power: float = 0.8) -> float | None:
+    """Return the smallest difference in Elo that this number of rounds tells; None if it is above 800. See `rounds_needed`."""
+
+    def suffices(elo: float) -> bool:
+        return _estimate_rounds(elo, counts, entries, power) <= rounds
+
+    high = next((float(elo) for elo in range(STEP, MAX_ELO + 1, STEP) if suffices(elo)), None)
+    if high is None:
+        return None
+    low = max(1.0, high - STEP)
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
+
+
+def _estimate_rounds(elo: float, counts: Sequence[float], entries: int, power: float) -> float:
+    """Return the number of rounds of which `rounds_needed` takes the smallest for all differences up to its own.
+
+    If a difference is so large that nearly all results are wins, the standard error of its estimate grows faster than the
+    difference (W. W. Hauck and A. Donner, Wald's Test as Applied to Hypotheses in Logit Analysis, 1977). But the games of a few
+    rounds cannot look that one-sided, so the number for a smaller difference suffices.
+    """
     level = SIGNIFICANCE_LEVEL / count_tests(entries)
 
-    def spread(lead: float) -> float:
-        """Return the variance of the score of a pair of games between two entries with this lead in Elo."""
+    def read_pairs(lead: float) -> tuple[float, float]:
+        """Return the variance of the score of a pair of games between two entries with this lead in Elo, and the probability
+        that the better one wins both games.
+        """
         mean = expected_score(lead)
         shares = likeliest(counts, EloEstimate.PAIR_SCORES, mean)
-        return sum(share * (score - mean) ** 2 for share, score in zip(shares, EloEstimate.PAIR_SCORES, strict=True))
+        variance = sum(share * (score - mean) ** 2 for share, score in zip(shares, EloEstimate.PAIR_SCORES, strict=True))
+        return variance, shares[-1]
 
+    spread, won = read_pairs(elo)
     if entries == 2:
-        effect, variance = expected_score(elo) - 0.5, spread(elo)
+        effect = expected_score(elo) - 0.5
         reach, sure = NormalDist().inv_cdf(1 - level / 2), NormalDist().inv_cdf(power)
-        wanted = reach * sqrt(variance + effect**2) + sure * sqrt(variance)
+        wanted = reach * sqrt(spread + effect**2) + sure * sqrt(spread)
         step = 0.0 if counts[1] or counts[3] else COARSE_STEP
         return max(((wanted + sqrt(wanted**2 + 4 * effect * step)) / (2 * effect)) ** 2, log2(2 / level))
+    half_spread, half_won = read_pairs(elo / 2)
     slopes = [expected_score(lead) * (1 - expected_score(lead)) for lead in (elo, elo / 2)]
     effect = elo * log(10) / 400 * (2 * slopes[0] + (entries - 2) * slopes[1]) / entries
     variance, model = [
         (4 * direct + 2 * (entries - 2) * other) / entries**2
-        for direct, other in ((spread(elo), spread(elo / 2)), (slopes[0] / 2, slopes[1] / 2))
+        for direct, other in ((spread, half_spread), (slopes[0] / 2, slopes[1] / 2))
     ]
     rounds = 3.0
     for _ in range(ITERATIONS):  # the average damps the steps; the board lets no variance be below that of one round by its model
         freedom = max(rounds - 1, 2)
         error = sqrt(max(variance, model / rounds))
-        reach = student_quantile(freedom, 1 - level / 2) * error + student_quantile(freedom, power) * sqrt(variance)
+        one_sided = half_won ** (rounds * (entries - 2))  # no other entry takes a point from the better one
+        swept = won**rounds * (2 - one_sided) * one_sided
+        sure = max(0.5, (power - swept) / (1 - swept)) if swept < power else 0.5
+        reach = student_quantile(freedom, 1 - level / 2) * error + student_quantile(freedom, sure) * sqrt(variance)
         rounds = (rounds + (reach / effect) ** 2) / 2
     return rounds
-
-
-def find_difference(rounds: float, counts: Sequence[float], entries: int = 2, power: float = 0.8) -> float | None:
-    """Return the smallest difference in Elo that this number of rounds tells; None if it is 799 or more. See `rounds_needed`."""
-    low, high = 1.0, 800.0
-    for _ in range(40):
-        middle = sqrt(low * high)
-        low, high = (low, middle) if rounds_needed(middle, counts, entries, power) <= rounds else (middle, high)
-    return high if high < 799 else None
 
 
 def count_starts(positions: Positions, rounds: int) -> float:
@@ -343,7 +371,7 @@ def _plan_board(
         least = find_difference(min(rounds, starts), found.counts, entries, power)
         one = rounds == 1
         if least is None:
-            return f"{'does' if one else 'do'} not find a difference of 800 Elo"
+            return f"{'does' if one else 'do'} not find a difference of {MAX_ELO} Elo"
         return f"find{'s' if one else ''} a difference of {least:,.0f} Elo"
 
     effort = f"{rounds:,} rounds ({games:,} games), taking about {describe_duration(games * seconds / used)}"

@@ -69,7 +69,16 @@ def test_the_plan_for_two_entries_agrees_with_a_simulation(counts: tuple[float, 
 
 
 @pytest.mark.parametrize(
-    ("counts", "elo", "entries"), [((1, 2, 4, 2, 1), 100, 4), ((4, 0, 2, 0, 4), 200, 4), ((1, 2, 4, 2, 1), 150, 5)]
+    ("counts", "elo", "entries"),
+    [
+        ((1, 2, 4, 2, 1), 100, 4),
+        ((4, 0, 2, 0, 4), 200, 4),
+        ((1, 2, 4, 2, 1), 150, 5),
+        ((1, 0, 2, 0, 1), 600, 3),
+        ((1, 0, 2, 0, 1), 800, 3),
+        ((1, 2, 4, 2, 1), 800, 3),
+        ((1, 0, 2, 0, 1), 600, 5),
+    ],
 )
 def test_the_plan_for_more_entries_agrees_with_a_simulation(counts: tuple[float, ...], elo: float, entries: int) -> None:
     """The power is that of the board's ratings. Fewer boards are simulated, so the tolerance is 0.04."""
@@ -103,6 +112,19 @@ def test_the_smallest_detectable_difference_needs_exactly_the_planned_rounds() -
     assert least is not None
     assert rounds_needed(least, (1, 2, 4, 2, 1)) == pytest.approx(185)
     assert find_difference(5, (1, 2, 4, 2, 1)) is None  # no test at 5 % distinguishes five equal outcomes
+
+
+@pytest.mark.parametrize("counts", [(1, 0, 2, 0, 1), (1, 4, 6, 4, 1), (1, 2, 94, 2, 1)])
+@pytest.mark.parametrize("entries", [2, 3, 6])
+def test_a_larger_difference_never_needs_more_rounds(counts: tuple[float, ...], entries: int) -> None:
+    """Both functions agree: a number of rounds suffices exactly for the differences that need at most as many."""
+    differences = [25, 100, 200, 300, 400, 500, 600, 700, 800]
+    needed = [rounds_needed(elo, counts, entries) for elo in differences]
+    assert needed == sorted(needed, reverse=True)
+    for rounds in (4, 7, 8, 9, 12, 30):
+        least = find_difference(rounds, counts, entries)
+        told = [elo for elo, need in zip(differences, needed, strict=True) if need <= rounds]
+        assert told == [elo for elo in differences if least is not None and elo >= least]
 
 
 def board_of(labels: str, results: dict[tuple[int, int], list[float]]) -> Tally:
