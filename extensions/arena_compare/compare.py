@@ -150,7 +150,7 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
     if style == "json":
         documents = []
         for one in boards:
-            rare = ("remarks", "withheld", "untested", "unrated", "caveat")  # these keys are left out if they are empty
+            rare = ("remarks", "withheld", "untested", "unrated", "caveat", "unmet")  # these keys are left out if they are empty
             facts = [{key: value for key, value in asdict(pair).items() if value or key not in rare} for pair in one.pairs]
             measured = {"by": by} if by else {}
             about = {**measured, "tests": one.tests, **({"remarks": one.remarks} if one.remarks else {})}
@@ -160,8 +160,8 @@ def _print(boards: Sequence[Compared], style: str, by: str | None, out: IO[str])
         for note in [f"note: {one.sheet.title}: {remark}" for one in boards for remark in one.remarks]:
             say(note)
         rows = [{"board": one.sheet.title, **flatten(asdict(pair))} for one in boards for pair in one.pairs]
-        if not any(row["caveat"] for row in rows):
-            rows = [{key: value for key, value in row.items() if key != "caveat"} for row in rows]
+        idle = [key for key in ("caveat", "unmet") if not any(row.get(key) for row in rows)]
+        rows = [{key: value for key, value in row.items() if key not in idle} for row in rows]
         print(rows_as_csv(rows), file=out)
     else:
         width = Terminal(out).room if style == TextTable.DEFAULT else None

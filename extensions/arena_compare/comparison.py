@@ -40,12 +40,13 @@ class GamesComparison:
     one: str
     other: str
     counts: tuple[int, int, int, int, int] | None
-    """Pentanomial counts: the numbers of game pairs in which `one` has 0, 0.5, 1, 1.5 and 2 points. None for three or more seats.
+    """Pentanomial counts: the numbers of game pairs in which `one` has 0, 0.5, 1, 1.5 and 2 points. None for three or more seats,
+    and without games between the two.
 
     If the board uses no random numbers, pairs with the same games are counted once.
     """
     worth: EloEstimate | None
-    """The score over all games between the two; None for three or more seats. Its interval has the level of `direct`, and
+    """The score over all games between the two; None if `counts` is None. Its interval has the level of `direct`, and
     otherwise that of the ratings.
     """
     p_value: float
@@ -79,6 +80,8 @@ class GamesComparison:
     """Whether the board is too large for ratings, so that the games between the two take their place."""
     caveat: str = ""
     """A sentence for the verdict, if the two searched at different speeds under a time limit; otherwise empty."""
+    unmet: bool = False
+    """Whether the two have not played each other, so that the difference of their ratings comes from other opponents."""
 
 
 Comparison = PuzzleComparison | GamesComparison | MeanComparison
@@ -105,7 +108,8 @@ class Compared:
 def compare_entries(
     sheet: BoardInfo, names: Sequence[str], attempts: Attempts, tally: Tally, distinct: Counter[frozenset[int]]
 ) -> Compared:
-    """Compare each pair of the given entries that have met on a board, as the board itself does.
+    """Compare each pair of the given entries that a board compares, as the board itself does. In games, these are the pairs that
+    have met, and those whose ratings have a known difference.
 
     `attempts` are the attempts on a puzzle board. `distinct` counts the different games, by the set of entries that play. If the
     board has more than MAX_ENTRIES entries, only the given ones are tested.
@@ -163,7 +167,8 @@ def _compare_games(
     pairings, state = tally.matches.pairings(), tally.test_state()
     for (one, i), (other, j) in combinations(here, 2):
         pairs = pairings.get((min(i, j), max(i, j)), [])
-        if not pairs and (ratings is None or j not in tally.counts[i].met):
+        met = bool(pairs) or j in tally.counts[i].met
+        if ratings is None and not pairs:
             continue
         games = pairs if i < j else list(map(Pair.swapped, pairs))
         rated, direct, deciding = contrasts.get(i, j, "rating"), contrasts.get(i, j, "games"), contrasts.deciding(i, j)
@@ -172,6 +177,8 @@ def _compare_games(
         worth = PairedGames.estimate_score(games, chance if direct is None else direct.chance) if pairs else None
         if ratings is not None:
             difference = ratings.difference(i, j, chance=chance)
+            if not met and difference.elo is None:
+                continue
         else:
             from arena.stats import Difference
 
@@ -190,6 +197,7 @@ def _compare_games(
             direct,
             chance=chance,
             unrated=ratings is None,
+            unmet=not met,
         )
         if not found.test:
             alone = ratings is None or len(tally.counts) == 2

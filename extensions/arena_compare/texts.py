@@ -24,6 +24,7 @@ from arena_records.budgets import MIN_DEPTH
 
 LEAST_SHARE = 0.0005
 """Bounds of a score that are nearer to 0 or 100 % are shown as such. An interval with two such bounds says nothing."""
+UNMET = "The two have not played each other: the difference rests on their games against other opponents."
 UNCORRECTED = " (not corrected)"
 """Follows a likelihood of superiority that stands beside p-values that are corrected for several tests."""
 
@@ -217,6 +218,8 @@ def _games(found: GamesComparison, sheet: BoardInfo, tests: int) -> str:
                 "" if sure is None else f"; likelihood of superiority {figures.likelihood(sure)}{UNCORRECTED if several else ''}"
             )
             lines.append(f"By the ratings of the whole leaderboard {where}{likely}.")
+    if found.unmet:
+        lines.append(UNMET)
     if sheet.test is not None:
         adjusted = found.adjusted
         if adjusted is not None and adjusted.elo is not None:
@@ -245,7 +248,8 @@ def summary_text(
         for (row, column), cell in zip(((pair.one, pair.other), (pair.other, pair.one)), matrix_cells(pair), strict=True):
             cells[row][column] = figures.Figure(f"{cell.text} ({cell.detail})") if cell.detail else cell.text
         if isinstance(pair, GamesComparison):
-            sentences.append(_add_caveat(games_verdict(pair), pair))
+            verdict = _add_caveat(games_verdict(pair), pair)
+            sentences.append(f"{verdict} {UNMET}" if pair.unmet else verdict)
         elif isinstance(pair, MeanComparison):
             sentences.append(_means_text(pair, tests).split("\n")[0])
         else:

@@ -764,13 +764,49 @@ def test_invalid_calls_of_compare_are_refused(puzzle: tuple[Path, list[Record]],
     assert words in str(called("compare", str(puzzle[0]), *arguments).exception)
 
 
-def test_entries_that_never_met_cannot_be_compared(game: tuple[Path, list[Record]], tmp_path: Path) -> None:
-    """The run of the store has started, but no match was played."""
+def test_entries_that_never_met_cannot_be_compared(tmp_path: Path) -> None:
+    """In the only games, greedy wins everything against two others, which says nothing about these two."""
     assert "no store was found" in str(called("compare", str(tmp_path / "none.db"), "a", "b").exception)
     path = tmp_path / "gauntlet.db"
-    arena.run({**GAME, "rounds": 2, "format": "gauntlet"}, store=path)
-    refused = str(called("compare", str(path), "greedy", "lookahead").exception)
-    assert refused.endswith("greedy and lookahead have not met on any board yet, so there is nothing to compare")
+    agents = ["greedy", "random", {"agent": "random", "label": "twin"}]
+    arena.run({**GAME, "rounds": 3, "seed": 4, "agents": agents, "format": "gauntlet"}, store=path)
+    scores = {
+        row["agent"]: row["score"]
+        for row in json.loads(called("leaderboard", str(path), "--format", "json").output)["boards"][0]["rows"]
+    }
+    assert scores == {"greedy": 1, "random": 0, "twin": 0}
+    refused = str(called("compare", str(path), "random", "twin").exception)
+    assert refused.endswith("random and twin have not met on any board yet, so there is nothing to compare")
+
+
+def test_entries_with_a_common_opponent_are_compared_by_their_ratings(tmp_path: Path) -> None:
+    """In a gauntlet, only random plays the others. By its model, the odds of these two are the ratio of their odds against
+    random, and Elo is 400 log10 of odds. The matrix, the text and the JSON say the same as the board, which tests three pairs.
+    """
+    path = tmp_path / "gauntlet.db"
+    agents = ["random", "greedy", {"agent": "lookahead", "depth": 1}]
+    arena.run({**GAME, "rounds": 40, "seed": 3, "agents": agents, "format": "gauntlet"}, store=path)
+    every = json.loads(called("compare", str(path), "--format", "json").output)[0]["pairs"]
+    scores = {pair["other"]: pair["worth"]["score"] for pair in every if not pair.get("unmet")}
+    (far,) = [pair for pair in every if pair.get("unmet")]
+    assert (far["one"], far["other"]) == ("greedy", "lookahead")
+    odds = [(1 - scores[name]) / scores[name] for name in ("greedy", "lookahead")]
+    elo = 400 * math.log10(odds[0] / odds[1])
+    assert far["table"]["elo"] == pytest.approx(elo)
+    assert far["table"]["low"] < elo < far["table"]["high"]
+    rows = json.loads(called("leaderboard", str(path), "--format", "json").output)["boards"][0]["rows"]
+    level = next(row["level_with"] for row in rows if row["agent"] == "greedy")
+    assert ("lookahead" in level) == (far["better"] == 0)
+    shown = called("compare", str(path), "greedy", "lookahead").output
+    rests = "The two have not played each other: the difference rests on their games against other opponents."
+    told = " ".join(shown.split())
+    assert f"{abs(elo):.0f} Elo by the ratings of the leaderboard" in told
+    assert rests in told
+    matrix = called("compare", str(path)).output
+    assert rests in " ".join(matrix.split())
+    assert f"{elo:+.0f}".replace("-", "\N{MINUS SIGN}") in matrix.replace("-", "\N{MINUS SIGN}")
+    assert "unmet" in called("compare", str(path), "--format", "csv").output
+    assert "unmet" not in called("compare", str(path), "random", "greedy", "--format", "csv").output
 
 
 @pytest.mark.parametrize("arguments", [("6", "0"), ("6", "-1", "0"), ("6", "x", "0"), ("1", "2", "3", "--sprt", "0", "3")])
