@@ -55,6 +55,7 @@ from arena_compare.measures import (
 from arena_compare.methods import methods_text
 from arena_compare.puzzle_comparison import attempts_of, par2_limits
 from arena_compare.texts import comparison_text, correction_line, matrix_cells, matrix_legend, summary_text
+from arena_compare.verdicts import join_sentences
 from arena_records.latex import STYLE as LATEX, escape
 from arena_records.report_key import measures_of
 
@@ -133,7 +134,7 @@ def compare(
                     lack = f"have no round that both solved and in which both have a value of {by}"
                 raise StoreError(f"{store}: {figures.listing(names)} {lack}, so there is nothing to compare")
             if methods:
-                text = methods_text(opened.runs(), Leaderboard.of_run(opened, run, tallies), found, by)
+                text = methods_text(opened, Leaderboard.of_run(opened, run, tallies), found, by)
                 print(TextTable.fold(text, Terminal(out).room), file=out)
                 return 0
             if page is not None and latex:
@@ -366,7 +367,7 @@ def _boards_of_page(found: Sequence[Compared], measure: str | None) -> dict[int,
         names = list(dict.fromkeys([name for pair in one.pairs for name in (pair.one, pair.other)]))
         if len(told) == 1 and one.remarks:
             told[0]["text"] = "\n\n".join([str(told[0]["text"]), *one.remarks])
-        legend = " ".join([matrix_legend(one.pairs[0], measure, one.tests), *one.remarks])
+        legend = join_sentences([matrix_legend(one.pairs[0], measure, one.tests), *one.remarks])
         shown[number] = {"names": names, "legend": legend, "pairs": told}
     return shown
 

@@ -3,17 +3,18 @@
 All of it is read from a store, and nothing is measured again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from arena import Agent, Hints, load_plugins
+from arena import Agent, load_plugins
 from arena.api.results import BoardInfo, Leaderboard, figures
 from arena.api.spec import Parameters
-from arena.api.store import Run
+from arena.api.store import Run, Store
 from arena.stats import SIGNIFICANCE_LEVEL
 from arena_compare.comparison import Compared, Comparison, GamesComparison
 from arena_compare.measures import MeanComparison
 from arena_compare.puzzle_comparison import PuzzleComparison
+from arena_compare.verdicts import join_sentences
 from arena_pairings.sprt import Sprt
 
 TESTS = {
@@ -43,18 +44,17 @@ ASPECTS = {
 PARTS = {"python": "Python", "arena": "fairarena"}
 
 
-def methods_text(
-    runs: Sequence[Run], boards: Sequence[Leaderboard], found: Sequence[Compared], measure: str | None = None
-) -> str:
+def methods_text(store: Store, boards: Sequence[Leaderboard], found: Sequence[Compared], measure: str | None = None) -> str:
     """Return the paragraph. `boards` and `found` are the leaderboards and the comparisons of the last run, board by board, and
     `measure` is the name that was given with `--by`.
     """
-    last = runs[-1]
+    runs = store.runs()
+    last, users = runs[-1], _find_users(store, [board.sheet for board in boards])
     values, agents = last.spec["values"], load_plugins(strict=False).agents
     sentences = [
         sentence
-        for board, compared in zip(boards, found, strict=True)
-        for sentence in (*_describe_board(board, agents), *compared.conditions, *_describe_tests(board.sheet, compared, measure))
+        for board, compared, using in zip(boards, found, users, strict=True)
+        for sentence in (*_describe_board(board, agents, using), *compared.conditions, *_describe_tests(board.sheet, compared, measure))
     ]
     if moves := (values.get("limits") or {}).get("moves"):
         sentences.append(f"Each match was limited to {figures.amount(moves, 'move')}.")
@@ -73,17 +73,34 @@ def methods_text(
     plugins = [f"{name.rpartition('/')[2]} {one.version or '(no version)'}" for name, one in last.plugins.items()]
     if others := [text for text in plugins if not text.startswith("fairarena:")]:
         sentences.append(f"Other code: {', '.join(others)}.")
-    return " ".join(sentences)
+    return join_sentences(sentences)
 
 
-def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> Iterator[str]:
+def _find_users(store: Store, sheets: Sequence[BoardInfo]) -> list[set[int]]:
+    """Return, for each board, the entries that have evaluated a state with their heuristic. Settings have the default heuristic
+    of the game for every agent, whether it uses it or not.
+    """
+    users = [set[int]() for _ in sheets]
+    unseen = {(board, entry) for board, sheet in enumerate(sheets) for entry, one in enumerate(sheet.settings) if one["heuristic"]}
+    for record, place in store.records(boards=True) if unseen else ():
+        if place is not None and any((place.board, entry) in unseen for entry in place.pairing.seats):
+            using = {place.pairing.seats[one.seat] for one in record.decisions if one.evaluations}
+            users[place.board] |= using
+            unseen -= {(place.board, entry) for entry in using}
+        if not unseen:
+            break
+    return users
+
+
+def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]], using: Collection[int]) -> Iterator[str]:
     sheet = board.sheet
     parameters = ", ".join([f"{name} = {_write(value)}" for name, value in board.game.items() if name != "name"])
     known = sheet.settings if len(sheet.settings) == len(sheet.labels) else ()  # old stores have none
-    heuristics = {
-        label: _describe_heuristic(one, agents.get(one["agent"])) for label, one in zip(sheet.labels, known, strict=False)
+    users = {
+        label: _describe_heuristic(one["heuristic"])
+        for entry, (label, one) in enumerate(zip(sheet.labels, known, strict=False))
+        if entry in using and one["heuristic"]
     }
-    users = {label: heuristic for label, heuristic in heuristics.items() if heuristic}
     named = len(set(users.values())) > 1
     entries = [] if known else [*sheet.labels]
     for label, one in zip(sheet.labels, known, strict=False):
@@ -96,7 +113,7 @@ def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> It
     counted += f", {board.distinct_games:,} of them different" if board.distinct_games < board.games else ""
     yield f"{len(entries)} entries ({', '.join(entries)}) played {counted}, in the {sheet.format} format."
     if users and not named:
-        of = "" if len(users) == len(heuristics) else f" of {figures.listing(list(users))}"
+        of = "" if len(users) == len(known) else f" of {figures.listing(list(users))}"
         yield f"The heuristic{of} was {max(users.values())}."
     if board.void:
         yield f"Void matches are left out ({board.void:,})."
@@ -117,13 +134,8 @@ def _describe_board(board: Leaderboard, agents: Mapping[str, type[Agent]]) -> It
         yield f"Entries are ranked by{ranked.removeprefix('Ranked by').partition('. ')[0].rstrip('.')}."
 
 
-def _describe_heuristic(settings: Mapping[str, Any], agent: type[Agent] | None) -> str:
-    """Return the heuristic that an entry uses, with its parameters; an empty string if its agent uses none. Settings have the
-    default heuristic of the game for every agent. An agent whose class is unknown counts as one that uses it.
-    """
-    heuristic = settings["heuristic"]
-    if not heuristic or (agent is not None and not (agent.wants_heuristic or Hints.of(agent).uses_heuristic)):
-        return ""
+def _describe_heuristic(heuristic: Mapping[str, Any]) -> str:
+    """Return a heuristic with its parameters."""
     parameters = ", ".join([f"{name} = {_write(value)}" for name, value in heuristic["parameters"].items()])
     return f"{heuristic['name']}{f' ({parameters})' if parameters else ''}"
 

@@ -21,6 +21,15 @@ UNLIKE_PAR2 = (
 """Follows figures of PAR2 with different limits."""
 
 
+def join_sentences(sentences: Sequence[str]) -> str:
+    """Return sentences as one text. The remark on a failure ends with the message of an exception, which may lack a full stop.
+
+    >>> join_sentences(["ada failed once by exception: ValueError: odd (ada.py:7)", "Void matches are left out (3)."])
+    'ada failed once by exception: ValueError: odd (ada.py:7). Void matches are left out (3).'
+    """
+    return " ".join([sentence if sentence.endswith((".", "!", "?")) else f"{sentence}." for sentence in sentences])
+
+
 def percentage_points(difference: float) -> str:
     """Return the difference between two shares as text, in percentage points with one decimal, as in tables."""
     return signed_points(difference).removeprefix("+")

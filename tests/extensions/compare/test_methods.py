@@ -169,3 +169,45 @@ def test_entries_and_tests_agree_with_the_spec_and_the_records(tmp_path: Path) -
 def test_options_that_cannot_be_combined_with_methods_are_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
     found = called("compare", str(tmp_path / "s.db"), "--methods", *more)
     assert "--methods describes single boards" in str(found.exception)
+
+
+OWN = """
+from arena import Agent, hookimpl
+
+class Odd(Agent):
+    "Plays at random, and raises an exception in some matches."
+    name = "odd"
+    def choose(self, game, state, search):
+        if search.rng.random() < 0.2:
+            raise ValueError("odd")
+        return search.rng.choice(game.actions(state))
+
+class Looks(Agent):
+    "Asks the heuristic, without saying that it wants one."
+    name = "looks"
+    def choose(self, game, state, search):
+        search.evaluate(state)
+        return search.rng.choice(game.actions(state))
+
+@hookimpl
+def arena_agents():
+    return [Odd, Looks]
+"""
+
+
+def test_only_heuristics_that_an_entry_has_asked_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every entry could have used the default heuristic of tic-tac-toe. The records count the evaluations. Each remark is a
+    sentence of its own: a message of an exception has no full stop.
+    """
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    spec = {"game": "tic-tac-toe", "rounds": 6, "plugins": ["own.py"], "limits": {"nodes": 200}}
+    for agents in (["odd", "looks", "random"], ["odd", {"agent": "mcts", "label": "mc"}]):
+        path = tmp_path / f"{len(agents)}.db"
+        records = arena.run({**spec, "agents": agents}, store=path).records
+        asked = {record.labels[one.seat] for record in records for one in record.decisions if one.evaluations}
+        assert asked == ({"looks"} if len(agents) == 3 else set())
+        text = methods(path)
+        assert ("The heuristic of looks was open-lanes." in text) == (len(agents) == 3)
+        assert ("The heuristic" in text) == (len(agents) == 3)
+        assert re.search(r"odd failed .* by exception, first in match \w+: ValueError: odd \(own\.py:9\)\. [A-Z]", text)
