@@ -51,11 +51,10 @@ def methods_text(store: Store, boards: Sequence[Leaderboard], found: Sequence[Co
     runs = store.runs()
     last, users = runs[-1], _find_users(store, [board.sheet for board in boards])
     values, agents = last.spec["values"], load_plugins(strict=False).agents
-    sentences = [
-        sentence
-        for board, compared, using in zip(boards, found, users, strict=True)
-        for sentence in (*_describe_board(board, agents, using), *compared.conditions, *_describe_tests(board.sheet, compared, measure))
-    ]
+    sentences: list[str] = []
+    for board, compared, using in zip(boards, found, users, strict=True):
+        sentences += [*_describe_board(board, agents, using), *compared.conditions]
+        sentences += _describe_tests(board.sheet, compared, measure)
     if moves := (values.get("limits") or {}).get("moves"):
         sentences.append(f"Each match was limited to {figures.amount(moves, 'move')}.")
     starts = [f"{key}: {_write(values[key])}" for key in ("openings", "positions") if values.get(key)]
@@ -81,7 +80,8 @@ def _find_users(store: Store, sheets: Sequence[BoardInfo]) -> list[set[int]]:
     of the game for every agent, whether it uses it or not.
     """
     users = [set[int]() for _ in sheets]
-    unseen = {(board, entry) for board, sheet in enumerate(sheets) for entry, one in enumerate(sheet.settings) if one["heuristic"]}
+    settings = [(board, entry, one) for board, sheet in enumerate(sheets) for entry, one in enumerate(sheet.settings)]
+    unseen = {(board, entry) for board, entry, one in settings if one["heuristic"]}
     for record, place in store.records(boards=True) if unseen else ():
         if place is not None and any((place.board, entry) in unseen for entry in place.pairing.seats):
             using = {place.pairing.seats[one.seat] for one in record.decisions if one.evaluations}
