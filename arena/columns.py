@@ -120,6 +120,7 @@ PUZZLE = (
     *_FAILURES,
 )
 COLUMNS = {"versus": VERSUS, "puzzle": PUZZLE, "score": SCORE}
+TIME_KEYS = frozenset({"ms_per_move", "seconds_per_attempt", "cpu_per_move"})
 ROW_KEYS = {column.key for column in (*VERSUS, *PUZZLE, *SCORE)}
 ROW_KEYS |= {"level_with", "apart", "superiority", "spent"}
 """Keys of rows that columns of formats and plugins may not use."""

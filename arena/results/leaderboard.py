@@ -241,7 +241,8 @@ def _describe_board(
     if tally.untimed:
         facts["untimed"] = tally.untimed
     remarks += _describe_ranking(tally, ranked.contrasts, ranked.rows, ranking)
-    if any(row.get("apart") and any(row.get(key) is not None for key in TIMES) for row in ranked.rows):
+    times = TIMES if sheet.columns is None else TIMES.intersection(sheet.columns)
+    if any(row.get("apart") and any(row.get(key) is not None for key in times) for row in ranked.rows):
         remarks.append("* : the times of this agent include communication with another process.")
     remarks += tally.claims.describe_refutations() + tally.claims.describe_unsolvable(tally.lone.positions())
     remarks += [escape_line(remark) for one in sheet.plugin_columns for remark in one.remarks]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any, Literal
 
+from arena.columns import TIME_KEYS
 from arena.errors import escape_line
 from arena.format import Format, Outcomes, RankedBy, Tie, concludes, put_last, ranks, result_points
 from arena.limits import UNLIKE_SPEEDS
@@ -594,6 +595,11 @@ class Tally:
             return None
         return figures.listing(known)
 
+    def _uses_times(self) -> bool:
+        """Return whether the board shows times, or sorts or ranks its entries by them."""
+        chosen, sort = self.sheet.columns, (self.sheet.sort or "").removeprefix("-")
+        return chosen is None or self.ranked_by == "seconds" or not TIME_KEYS.isdisjoint([*chosen, sort])
+
     def is_timed(self, entry: int) -> bool:
         """Return whether the times of an entry can be compared with the times of the other entries."""
         return self.counts[entry].way == timed_way(count.way for count in self.counts if count.decisions)
@@ -673,7 +679,7 @@ class Tally:
         if (unlike := self.sheet.describe_limits()) is not None:
             yield unlike
         yield from self.warn_of_speeds()
-        if (untimed := self.untimed) is not None:
+        if (untimed := self.untimed) is not None and self._uses_times():
             yield untimed
         if self.adjudicated:
             were = "game was" if self.adjudicated == 1 else "games were"

@@ -1,6 +1,7 @@
 """Times on boards: only decisions that ran the same way, compiled or plain, are compared."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -78,6 +79,27 @@ def test_boards_show_only_comparable_times(tmp_path: Path, kind: str, ways: Ways
         assert len(lines) == (advice is not None)
         assert advice is None or f"`arena run SPEC {advice} --fresh`" in lines[0]
         assert advice is None or f"The times of {', '.join([labels[n] for n in range(3) if n not in timed])} are" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "sort", "told"),
+    [(None, None, True), (("score",), None, False), (("score", "ms_per_move"), None, True), (("score",), "-ms_per_move", True)],
+)
+def test_boards_without_times_do_not_explain_times(columns: tuple[str, ...] | None, sort: str | None, told: bool) -> None:
+    """One agent ran compiled, another did not, and all ran in processes of their own. Both matter only to a board that uses times."""
+    results = played("versus")
+    sheet = replace(BoardInfo.of(results.spec.boards[0]), columns=columns, sort=sort, apart=("random", "minimax"))
+    tally = Tally(sheet)
+    ways = {1: "plain", 2: "compiled"}
+    matches = []
+    for number, _, pairing, record in results.played:
+        timing = {name: [2 if ways.get(seat) == name else None for seat in pairing.seats] for name in ways.values()}
+        matches.append((number, pairing, record._replace(timing=timing)))
+    count_one_by_one(tally, matches)
+    board = Leaderboard.of(tally, finished=True)
+    assert any(remark.startswith("The times of ") for remark in board.remarks) == told
+    assert any(remark.startswith("* : the times") for remark in board.remarks) == (columns is None or "ms_per_move" in columns)
+    assert "untimed" in board.facts
 
 
 def test_a_format_that_ranks_by_seconds_ranks_by_nodes_without_times() -> None:
