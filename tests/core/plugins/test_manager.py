@@ -206,6 +206,7 @@ def test_a_run_ends_before_its_first_match_if_the_plugin_that_plays_it_fails(wri
 def test_options_of_plugins_are_listed_and_passed_on(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """An option that already exists is ignored."""
     monkeypatch.setenv("ARENA_PLUGINS", write(PLAYS, "plays.py"))
+    monkeypatch.setattr(command, "_help_option", None)  # click keeps it from an earlier test, which may have had no -h
     for word in ("-h", "--help"):
         shown = CliRunner().invoke(command, [word], help_option_names=["-h", "--help"]).output
         assert "--relay NAME" in shown
