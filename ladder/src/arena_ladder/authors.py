@@ -29,7 +29,7 @@ class Given(NamedTuple):
     hashed: str | None
     """The hash of the token; None if the person has none."""
     time: float
-    """The time at which it was given."""
+    """The time at which it was given or taken away."""
 
 
 class AuthorTables(LadderTables):
@@ -45,14 +45,13 @@ class AuthorTables(LadderTables):
     def share_authors(self, stores: Iterable[Path]) -> None:
         """Share tokens, links and bans with the ladders in other `stores`, also if other processes host them.
 
-        Take over what has changed in the other stores while this one did not exist or was not at hand: everybody has the token
-        that was given last, and who is banned there is banned here. Only ladders in which the same ids are the same people may
+        Take over what has changed in the other stores while this one did not exist or was not at hand, also if it is an older
+        copy: the last change of a token, of a link or of a ban counts. Only ladders in which the same ids are the same people may
         share authors, because an id is all that they compare.
         """
         self._sharing = [place for place in stores if place.resolve() != self.path.resolve()]
         with self._everywhere() as others:
-            for other in others:
-                self._catch_up(other)
+            self._catch_up(others)
 
     @contextmanager
     def _everywhere(self) -> Iterator[list[Self]]:
@@ -63,21 +62,28 @@ class AuthorTables(LadderTables):
                 opened.enter_context(ledger._writing())  # noqa: SLF001 - of the same class
             yield others
 
-    def _catch_up(self, other: Self) -> None:
-        """Take over the newer tokens of another ladder."""
-        own = self._given()
-        for name, given in other._given().items():
-            if name in own and given.hashed not in (None, own[name].hashed) and given.time > own[name].time:
-                self.keep_token(name, given.hashed, "ladder")
+    def _catch_up(self, others: Sequence[Self]) -> None:
+        """Take over what happened later on other ladders: new tokens and links, and the deletion of authors."""
+        for other in others:
+            self._take_over(other)
+
+    def _take_over(self, other: Self) -> None:
+        own, links = self._given(), dict(other._rows("SELECT author, made FROM ladder_link"))
+        for name, given in other._given(forgotten=True).items():
+            if name in own:
+                last = max(given.time, links.get(name, 0.0))
+                self._write("DELETE FROM ladder_link WHERE author = ? AND made < ?", name, last)
+                if given.hashed != own[name].hashed and given.time > own[name].time:
+                    self.keep_token(name, given.hashed, "ladder", given.time)
         host = other._given_to_host()
         if host.hashed not in (None, self.setting(HOST_TOKEN)) and host.time > self._given_to_host().time:
-            self.keep_host_token(host.hashed)
+            self.keep_host_token(host.hashed, host.time)
 
-    def _given(self) -> Mapping[str, Given]:
-        """Return the tokens of all authors that were not forgotten."""
+    def _given(self, *, forgotten: bool = False) -> Mapping[str, Given]:
+        """Return the tokens of all authors, without those that were forgotten or with them."""
         times = "SELECT detail, max(time) AS given FROM ladder_audit WHERE what = 'token' GROUP BY detail"
-        question = f"SELECT name, token, coalesce(given, 0) FROM ladder_author LEFT JOIN ({times}) ON detail = name WHERE {KNOWN}"
-        return {name: Given(*row) for name, *row in self._rows(question)}
+        question = f"SELECT name, token, coalesce(given, 0) FROM ladder_author LEFT JOIN ({times}) ON detail = name"
+        return {name: Given(*row) for name, *row in self._rows(question if forgotten else f"{question} WHERE {KNOWN}")}
 
     def _given_to_host(self) -> Given:
         time = self._value("SELECT max(time) FROM ladder_audit WHERE what = 'token' AND who = 'admin' AND detail = 'host'")
@@ -98,11 +104,11 @@ class AuthorTables(LadderTables):
             ledger.keep_token(name, _hash(token), who)
         return token
 
-    def keep_token(self, name: str, hashed: str | None, who: str) -> None:
+    def keep_token(self, name: str, hashed: str | None, who: str, when: float | None = None) -> None:
         """Replace the hash of the token of an author on this ladder only, if it knows the author."""
         if self._write(f"UPDATE ladder_author SET token = ? WHERE name = ? AND {KNOWN}", hashed, name):
             self.drop_link(name)
-            self.note(who, "token", name)
+            self.note(who, "token", name, when)
 
     def drop_link(self, name: str) -> None:
         """Make the link of an author invalid."""
@@ -183,11 +189,11 @@ class AuthorTables(LadderTables):
                 ledger.keep_host_token(_hash(token))
         return token
 
-    def keep_host_token(self, hashed: str | None) -> None:
+    def keep_host_token(self, hashed: str | None, when: float | None = None) -> None:
         """Replace the hash of the host's token on this ladder only."""
         assert hashed is not None
         self._keep_setting(HOST_TOKEN, hashed)
-        self.note("admin", "token", "host")
+        self.note("admin", "token", "host", when)
 
     def is_host(self, token: str) -> bool:
         """Return True if a token belongs to the host."""
@@ -205,6 +211,17 @@ class AuthorTables(LadderTables):
         if not self._write(f"UPDATE ladder_author SET banned = ? WHERE {SAME_HANDLE}", when, handle, handle):
             raise ArenaError(f"unknown author {name!r}; `arena ladder admin SPEC tokens` lists them")
         return handle
+
+    def bans(self) -> Mapping[str, tuple[float, bool]]:
+        """Return for each author that was not forgotten the time of the last ban or of its end, 0 if there was none, and whether
+        the author is banned.
+        """
+        ends: dict[str, float] = {}
+        for name, when in self._rows("SELECT detail, max(time) FROM ladder_audit WHERE what = 'unban' GROUP BY detail"):
+            handle = self._handle_of(name)
+            ends[handle] = max(when, ends.get(handle, 0.0))
+        rows = self._rows(f"SELECT name, banned FROM ladder_author WHERE {KNOWN}")
+        return {name: (ends.get(self._handle_of(name), 0.0), False) if since is None else (since, True) for name, since in rows}
 
     def _handle_of(self, name: str) -> str:
         handles = self._rows("SELECT handle FROM ladder_person WHERE id = ? OR handle = ?", name, name)

@@ -452,13 +452,18 @@ class SubmissionTables(AuthorTables):
         except Broken:
             return None
 
-    def _catch_up(self, other: Self) -> None:
-        """Take over the newer tokens of another ladder, and its bans."""
-        super()._catch_up(other)
-        free, theirs = {name for name, banned in self.authors() if not banned}, other._given()
-        for name, banned in other.authors():
-            if banned and name in theirs and name in free:
-                self.ban_here(name, "ladder")
+    def _catch_up(self, others: Sequence[Self]) -> None:
+        """Take over what happened later on other ladders, also bans and their ends."""
+        super()._catch_up(others)
+        latest: dict[str, tuple[float, bool]] = {}
+        for other in others:
+            for name, ban in other.bans().items():
+                latest[name] = max(ban, latest.get(name, ban))
+        for name, (when, banned) in latest.items():
+            known = self.bans().get(name)  # read again each time, because a ban concerns the whole team
+            if known is not None and known[1] != banned and when > known[0]:
+                change = self.ban_here if banned else self.unban_here
+                change(name, "ladder", when)
 
     def ban(self, name: str, who: str) -> None:
         """Withdraw the submissions of an author and of the author's team, and refuse their tokens, on all ladders that share
@@ -470,11 +475,11 @@ class SubmissionTables(AuthorTables):
                 for own in self._known_on(other, name):
                     other.ban_here(own, who)
 
-    def ban_here(self, name: str, who: str) -> None:
+    def ban_here(self, name: str, who: str, when: float | None = None) -> None:
         """Ban an author on this ladder only."""
-        handle = self._set_banned(name, wall_time())
+        handle = self._set_banned(name, wall_time() if when is None else when)
         self._retire("author = ? AND status IN ('queued', 'checking', 'playing')", (handle,), BANNED)
-        self.note(who, "ban", name)
+        self.note(who, "ban", name, when)
 
     def unban(self, name: str, who: str) -> None:
         """Accept the token of an author again, and count the matches so far, on all ladders that share their authors. Submissions
@@ -486,11 +491,11 @@ class SubmissionTables(AuthorTables):
                 for own in self._known_on(other, name):
                     other.unban_here(own, who)
 
-    def unban_here(self, name: str, who: str) -> None:
+    def unban_here(self, name: str, who: str, when: float | None = None) -> None:
         """End the ban of an author on this ladder only."""
         self._set_banned(name, None)
         self._note_change()
-        self.note(who, "unban", name)
+        self.note(who, "unban", name, when)
 
     def forget(self, name: str, who: str) -> list[Submission]:
         """Remove the name, the e-mail address and the token of an author. If no other author shares the public name, also remove

@@ -114,9 +114,10 @@ class LadderTables(Database):
             "ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
         )
 
-    def note(self, who: str, what: str, detail: str = "") -> None:
-        """Add a line to the audit log."""
-        self._write("INSERT INTO ladder_audit (time, who, what, detail) VALUES (?, ?, ?, ?)", wall_time(), who, what, detail)
+    def note(self, who: str, what: str, detail: str = "", when: float | None = None) -> None:
+        """Add a line to the audit log. `when` is the time of something that happened on another ladder; otherwise it is now."""
+        when = wall_time() if when is None else when
+        self._write("INSERT INTO ladder_audit (time, who, what, detail) VALUES (?, ?, ?, ?)", when, who, what, detail)
 
     def audit(self, most: int = 1000) -> list[AuditLine]:
         """Return the latest lines of the audit log, the last one first."""

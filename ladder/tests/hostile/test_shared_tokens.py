@@ -236,6 +236,38 @@ def test_a_store_that_was_moved_away_gets_later_tokens_and_bans(term: Path, caps
 
 
 @REPLACED
+@pytest.mark.parametrize("restored", ["a", "b"], ids=["the one that was told", "the other"])
+def test_an_older_copy_of_a_store_revives_nothing(term: Path, capsys: pytest.CaptureFixture[str], restored: str) -> None:
+    """The copy has the token of an author who was deleted on one of the ladders, a ban that has ended, a token that was replaced,
+    and a link for somebody who has been deleted.
+    """
+    (term / "roster.csv").write_text((term / "roster.csv").read_text() + "4,Dan,d@example.org,\n")
+    to = ("--to", "https://a.example")
+    gone = administer(capsys, "b.yaml", "tokens", "3")
+    banned = administer(capsys, "a.yaml", "tokens", "1")
+    administer(capsys, "a.yaml", "ban", "2")
+    administer(capsys, f"{restored}.yaml", "links", "4", *to)
+    with closing(Ledger(Path(f"results/{restored}.db"))) as ledger:
+        link = ledger._rows("SELECT author FROM ladder_link")
+        ledger.backup(term / "monday.db")
+    assert link == [("4",)]
+    for author in ("3", "4"):
+        administer(capsys, "a.yaml", "forget", author)
+    administer(capsys, "a.yaml", "unban", "1")
+    assert find_accepted(banned, gone) == [[True, False]] * 2
+    for file in (term / "results").glob(f"{restored}.db*"):
+        if file.is_file():
+            file.unlink()
+    shutil.copy(term / "monday.db", term / f"results/{restored}.db")
+    assert find_accepted(banned, gone) == [[True, False]] * 2
+    with closing(Ledger(Path(f"results/{restored}.db"))) as ledger:
+        assert ledger._rows("SELECT author FROM ladder_link") == []
+        assert not ledger.banned()
+    again = administer(capsys, "b.yaml", "tokens", "1")
+    assert find_accepted(banned, again) == [[False, True]] * 2
+
+
+@REPLACED
 def test_a_command_gives_no_token_or_link_to_a_banned_author(term: Path, capsys: pytest.CaptureFixture[str]) -> None:
     administer(capsys, "a.yaml", "tokens", "3")
     administer(capsys, "b.yaml", "host-token")
