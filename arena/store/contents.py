@@ -76,20 +76,23 @@ class CheckedFiles:
     def __init__(self) -> None:
         self.written: set[FileKey] = set()
         """The stores that this process has checked and has held locked since, so that nobody else has changed them."""
-        self._found: dict[FileKey, tuple[Version, str | None]] = {}
-        """For each other store, the version that was checked, and the error if it is damaged."""
-        self._locks: dict[FileKey, threading.Lock] = {}
+        self._found: dict[tuple[FileKey, bool], tuple[Version, str | None]] = {}
+        """For each other store, with and without details, the version that was checked, and the error if it is damaged."""
+        self._locks: dict[tuple[FileKey, bool], threading.Lock] = {}
         """If many requests come at once, one of them checks the store, and the others wait for it."""
 
-    def verify(self, store: "StoreContents", key: FileKey, version: Version | None) -> None:
+    def verify(self, store: "StoreContents", file: FileKey, version: Version | None, *, details: bool) -> None:
         """Verify a store with this version, unless that was done before. None means that the version is not known."""
+        key = file, details
         with self._locks.setdefault(key, threading.Lock()):
+            if version is not None and self._found.get((file, True)) == (version, None):
+                return  # with its details, it is sound, so that it is also sound without them
             known, fault = self._found.get(key, (None, None))
             if version is None or version != known:
                 self._found.pop(key, None)
                 fault = None
                 try:
-                    store.verify()
+                    store.verify(details=details)
                 except StoreDamaged as error:
                     if version is None:
                         raise
@@ -238,12 +241,9 @@ class StoreContents(Database):
         key, version = before
         if key in CHECKED.written:
             return
-        if not details:
-            self.verify(details=False)
-            return
         newest = max([time for one in version for time in one[1:]]) / 1e9
         settled = self._stamp() == before and newest + SETTLED_SECONDS < wall_time()
-        CHECKED.verify(self, key, version if settled else None)
+        CHECKED.verify(self, key, version if settled else None, details=details)
 
     def _stamp(self) -> tuple[FileKey, Version] | None:
         """Return the file of the store and its version; None if the store is in memory or the file is gone."""

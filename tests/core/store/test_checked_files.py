@@ -18,6 +18,7 @@ from arena.store import Store, contents
 from arena.store.rows import returns_of
 from arena.store.run import Run, run_of_row
 from arena_web.entry_page import entry_page
+from arena_web.live import Watcher
 from arena_web.match_filter import MatchFilter
 from arena_web.matches import around, matches
 
@@ -83,6 +84,32 @@ def test_each_version_of_a_file_is_checked_once(store: Path, checks: list[Path])
     look(store)
     look(store)
     assert checks == [store] * 2
+
+
+def test_lists_and_boards_are_checked_once_too(store: Path, checks: list[Path]) -> None:
+    """They leave out the parts of matches that no board uses. A check of the whole store covers them, but not the reverse."""
+    watcher = Watcher(store)
+    for _ in range(3):
+        assert watcher._brief()["state"] == watcher._read()["state"] == "finished"
+    assert checks == [store]
+    look(store)
+    assert checks == [store] * 2
+    with changed(store) as connection:
+        connection.execute("UPDATE run SET ended = '2026-01-02T03:04:05+00:00'")
+    look(store)
+    watcher._brief()
+    assert checks == [store] * 3
+
+
+def test_damage_that_no_board_uses_hides_no_board(store: Path, checks: list[Path]) -> None:
+    with changed(store) as connection:
+        connection.execute("UPDATE detail SET actions = 'x' WHERE record = 1")
+    watcher = Watcher(store)
+    for _ in range(2):
+        with pytest.raises(StoreDamaged):
+            matches(store, MatchFilter())
+        assert [watcher._brief()["state"], watcher._read()["state"]] == ["finished", "finished"]
+    assert len(checks) == 2
 
 
 def test_changes_in_the_write_ahead_log_make_a_new_version_of_the_file(store: Path, checks: list[Path]) -> None:
