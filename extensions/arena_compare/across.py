@@ -32,9 +32,12 @@ POSITIONS = "Positions"
 ALL_DOMAINS = "all domains"
 """The name of the row over all domains."""
 SHARES = (None, *BOUNDED)
-"""Measures whose effects are from -1 to 1; None is the default measure. Higher values are better, and effects are written in
-percentage points.
-"""
+"""Measures whose effects are from -1 to 1; None is the default measure. Higher values are better."""
+NO_RATIO = (
+    "Some solutions cost 0, so costs have no ratio: a lead is the share of rounds with the higher cost minus the share of rounds "
+    "with the lower cost."
+)
+"""The remark on comparisons `by_sign`."""
 
 
 def across_document(
@@ -65,6 +68,7 @@ def across_document(
                 "cochran": {"p_value": pair.spread_p_value, "p_value_holm": pair.spread_holm},
                 "wilcoxon": {"p_value": pair.wilcoxon_p_value, "p_value_holm": pair.wilcoxon_holm},
                 "sign": {"p_value": pair.sign_p_value, "p_value_holm": pair.sign_holm},
+                **({"by_sign": True} if pair.by_sign else {}),
                 **({"caveat": pair.caveat} if pair.caveat else {}),
             }
             for pair in pairs
@@ -157,7 +161,7 @@ def _amount(pair: AcrossComparison) -> Callable[[float | None], str]:
             return figures.NONE
         if pair.ratio:
             return figures.Figure(f"x {figures.figure(exp(value))}")
-        return figures.Figure(f"{100 * value:+.1f}") if pair.by in SHARES else figures.signed(value)
+        return figures.Figure(f"{100 * value:+.1f}") if pair.bounded else figures.signed(value)
 
     return write
 
@@ -168,7 +172,7 @@ def _interval(write: Callable[[float | None], str], found: DomainEffect | Random
 
 def _pair_blocks(pair: AcrossComparison, style: str, width: int | None) -> list[str]:
     write = _amount(pair)
-    unit = "Ratio" if pair.ratio else "Points" if pair.by in SHARES else "Difference"
+    unit = "Ratio" if pair.ratio else "Points" if pair.bounded else "Difference"
 
     def row(name: str, rounds: str, means: tuple[str, str], found: Any) -> list[str]:
         return [name, rounds, *means, write(found.value), _interval(write, found)]
@@ -205,14 +209,15 @@ def _has_most(pair: AcrossComparison, *, most: bool, several: bool = False) -> s
             amount = "more" if most else "less" if pair.by == "cost" else "fewer"
         else:
             amount = "a higher" if most else "a lower"
-    return f"{verb} {amount} {'expanded states' if pair.by == 'expanded' else pair.by}"
+    often = " more often" if pair.by_sign else ""
+    return f"{verb} {amount} {'expanded states' if pair.by == 'expanded' else pair.by}{often}"
 
 
 def _verdict(pair: AcrossComparison) -> str:
     """Return sentences about the overall result, and about whether the domains disagree."""
     assert pair.overall is not None
     found, write = pair.overall, _amount(pair)
-    unit = " points" if pair.by in SHARES else ""
+    unit = " points" if pair.bounded else ""
     interval = EVERYWHERE
     if found.low is not None:
         interval = f"{interval_name(corrected=pair.corrected)} {_interval(write, found)}"
@@ -236,7 +241,7 @@ def _disagreement(pair: AcrossComparison) -> str:
     write, spread = _amount(pair), ""
     if pair.overall is not None:
         spread = f"x {figures.figure(exp(pair.overall.spread))}" if pair.ratio else write(pair.overall.spread).lstrip("+")
-        unit = " points" if pair.by in SHARES else ""
+        unit = " points" if pair.bounded else ""
         spread = f": the true differences spread by {spread}{unit} (standard deviation)"
     differ = "differ in the size of the difference" if pair.one_sided else "disagree"
     sides = [

@@ -40,7 +40,7 @@ from arena.api.results import (
     tallies_of,
 )
 from arena.api.store import Run, Store
-from arena_compare.across import across_csv, across_document, across_text, flatten, rows_as_csv
+from arena_compare.across import NO_RATIO, across_csv, across_document, across_text, flatten, rows_as_csv
 from arena_compare.api import ExplainedComparison
 from arena_compare.comparison import Compared, choose, compare_entries, distinct_of
 from arena_compare.domains import Solver, compare_across, describe_solvers, write_caveat
@@ -266,6 +266,7 @@ def _compare_across(
         for remark in (*_describe_limits(tally, met), *_describe_conditions(tally, met)):
             told.setdefault(remark, []).append(title)
     remarks = [one if len(where) == len(titles) else f"{', '.join(where)}: {one}" for one, where in told.items()]
+    remarks = [*([NO_RATIO] if any(pair.by_sign for pair in pairs) else []), *remarks]
     if page is not None and writer is None:
         return _write_latex(page, across_text(met, pairs, solvers, LATEX, None, remarks))
     if page is not None and writer is not None:

@@ -9,8 +9,7 @@ from math import hypot, log, sqrt
 from statistics import fmean, geometric_mean, median, pstdev, stdev
 from types import MappingProxyType
 
-from arena.api.cli import say
-from arena.api.results import MIN_SECONDS, Comparison, RoundValues, Strengths, Tally, figures, name_domains
+from arena.api.results import MIN_SECONDS, Comparison, RoundValues, Strengths, Tally, name_domains
 from arena.api.store import Store
 from arena.stats import SIGNIFICANCE_LEVEL, effective_size, group_values, holm, holm_chances, student_quantile, subtract
 from arena_compare.measures import gather_values, keep_solved, read_points, read_returns, read_solved
@@ -22,7 +21,8 @@ MIN_DOMAINS = 5
 """The smallest number of shared domains for an overall result."""
 AMOUNTS = {"nodes": 1.0, "expanded": 1.0, "seconds": MIN_SECONDS, "moves": 1.0, "cost": 1e-9}
 """Measures whose values differ by orders of magnitude, so that they are compared by ratios. Each measure has a smallest value; if
-a value is smaller, it counts as the smallest value. Costs of 0 have no ratio, so these positions are left out.
+a value is smaller, it counts as the smallest value. Costs have no unit, so a cost of 0 has no ratio, see
+`AcrossComparison.by_sign`.
 """
 BOUNDED = ("solved", "score", "return")
 """Measures whose differences are from -1 to 1. For returns, only the sign of a difference counts, because each game has its own
@@ -85,6 +85,10 @@ class AcrossComparison:
     sign_p_value: float
     lower_is_better: bool = False
     """Whether the entry with the lower values is the better one, such as by nodes."""
+    by_sign: bool = False
+    """Whether only the sign of each difference of costs counts, because a solution of the store costs 0 and has no ratio. Leaving
+    out these rounds would select them by the results.
+    """
     differ: bool = True
     """Whether the two entries differ in any round. Otherwise there is nothing to test, so the pair does not count as a test."""
     tests: int = 1
@@ -99,6 +103,11 @@ class AcrossComparison:
     """The corrected p-value of `spread_p_value`."""
     caveat: str = ""
     """A sentence for the verdict, if the two searched at different speeds under a time limit; otherwise empty."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether effects are from -1 to 1."""
+        return self.by in (None, *BOUNDED) or self.by_sign
 
     @property
     def corrected(self) -> bool:
@@ -186,7 +195,8 @@ def compare_across(
     every = every if len(every) <= Strengths.MAX_ENTRIES else list(names)
     titles = name_domains([sheet.title for sheet in sheets])
     values = _read_values(store, tallies, measure)
-    ratio = measure is not None and measure.name in AMOUNTS
+    free = measure is not None and measure.name == "cost" and any(0 in one.by_round().values() for one in values.values())
+    ratio = measure is not None and measure.name in AMOUNTS and not free
     found = []
     least = AMOUNTS[measure.name] if measure is not None and ratio else None
     for one, other in combinations(every, 2):
@@ -194,15 +204,15 @@ def compare_across(
         for number, sheet in enumerate(sheets):
             if one in sheet.labels and other in sheet.labels:
                 mine, theirs = [values[number, sheet.labels.index(name)] for name in (one, other)]
-                by_sign = sheet.kind == "score" if measure is None else measure.name == "return"
+                by_sign = sheet.kind == "score" if measure is None else free or measure.name == "return"
                 clusters = mine.attempts, theirs.attempts
                 differ = None if any(clusters) else _count_rounds(mine, theirs)
                 domains.append(Domain(titles[number], mine.by_round(), theirs.by_round(), by_sign, differ, clusters))
-        bounded = measure is None or measure.name in BOUNDED
+        bounded = measure is None or measure.name in BOUNDED or free
         effects = compare_domains(domains, least=least, bounded=bounded)
         if effects:
             by, lower = (None, False) if measure is None else (measure.name, measure.lower_is_better)
-            compared = combine_domains(one, other, effects, by=by, ratio=ratio, lower_is_better=lower)
+            compared = combine_domains(one, other, effects, by=by, ratio=ratio, lower_is_better=lower, by_sign=free)
             differ = any(any(domain.find_leads(least).values()) for domain in domains)
             unlike = {speeds: None for tally in tallies if (speeds := tally.describe_speeds((one, other))) is not None}
             found.append(replace(compared, differ=differ, caveat=write_caveat("; ".join(unlike))))
@@ -235,7 +245,7 @@ def correct(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:
         found, chance = pair.overall, chances.get(number, SIGNIFICANCE_LEVEL)
         if found is not None:
             found = found.widened(chance)
-            if found.low is not None and found.high is not None and pair.by in (None, *BOUNDED):
+            if found.low is not None and found.high is not None and pair.bounded:
                 found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
         one = replace(pair, overall=found, tests=len(overall), chance=chance, p_value_holm=p_values.get(number, 1.0))
         one = replace(one, wilcoxon_holm=wilcoxon.get(number, 1.0), sign_holm=sign.get(number, 1.0))
@@ -246,17 +256,7 @@ def correct(pairs: Sequence[AcrossComparison]) -> list[AcrossComparison]:
 def _read_values(store: Store, tallies: Sequence[Tally], measure: Comparison | None) -> dict[tuple[int, int], RoundValues]:
     """Return the values of each entry of each board, see `keep_solved`."""
     if measure is not None:
-        found = keep_solved(gather_values(measure, store, tallies), measure, store, tallies)
-        free: set[tuple[int, int]] = set()
-        for place, values in found.items() if measure.name == "cost" else ():
-            rounds, positions = values.by_round(), tallies[place[0]].lone.positions()
-            without_cost = {number for number, value in rounds.items() if value <= 0}
-            free |= {(place[0], positions.get(number, number)) for number in without_cost}
-            found[place] = values.keep(rounds.keys() - without_cost)
-        if free:
-            left = f"{figures.amount(len(free), 'position')} {'is' if len(free) == 1 else 'are'} left out"
-            say(f"note: {left}, because a solution costs 0, so ratios of costs are undefined")
-        return found
+        return keep_solved(gather_values(measure, store, tallies), measure, store, tallies)
     solved = gather_values(Comparison("solved", "", read_solved), store, tallies)
     points = gather_values(Comparison("score", "", read_points), store, tallies)
     returns = gather_values(Comparison("return", "", read_returns), store, tallies)
@@ -361,6 +361,7 @@ def combine_domains(
     by: str | None = None,
     ratio: bool = False,
     lower_is_better: bool = False,
+    by_sign: bool = False,
 ) -> AcrossComparison:
     """Return the comparison of two entries, including the overall result, from the effects in each domain. Its p-values are not
     corrected yet, see `correct`.
@@ -368,10 +369,10 @@ def combine_domains(
     values = [effect.value for effect in effects]
     overall = None
     if len(effects) >= MIN_DOMAINS:
-        within = find_error_within(effects, bounded=by in (None, *BOUNDED))
+        within = find_error_within(effects, bounded=by_sign or by in (None, *BOUNDED))
         overall = combine(values, [effect.error for effect in effects], within)
     tests = signed_ranks(values), sign_test(values)
-    return AcrossComparison(one, other, by, ratio, tuple(effects), overall, *tests, lower_is_better)
+    return AcrossComparison(one, other, by, ratio, tuple(effects), overall, *tests, lower_is_better, by_sign)
 
 
 def find_error_within(effects: Sequence[DomainEffect], *, bounded: bool = True) -> tuple[float, float] | None:

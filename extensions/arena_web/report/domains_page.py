@@ -119,7 +119,7 @@ def effects_plot(pair: Mapping[str, Any], name: str) -> Plot:
     rows = [(effect["domain"], effect["value"], effect["low"], effect["high"]) for effect in pair["domains"]]
     if (overall := pair["overall"]) is not None:
         rows.append(("all domains", overall["value"], overall["low"], overall["high"]))
-    what = "The ratio" if pair["ratio"] else "The difference"
+    what = "The ratio" if pair["ratio"] else "The difference of the shares of rounds" if "by_sign" in pair else "The difference"
     by = f" by {pair['by']}" if pair["by"] else ""  # the heading of the page says it otherwise
     corrected = overall is not None and overall["chance"] < SIGNIFICANCE_LEVEL
     lines = f"Lines are 95 % intervals{', for all domains the corrected interval' if corrected else ''}."

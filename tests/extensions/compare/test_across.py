@@ -9,6 +9,7 @@ from math import exp, log, sqrt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -472,22 +473,64 @@ def test_p_values_are_corrected_for_all_pairs_that_differ(tmp_path: Path) -> Non
     assert "(everywhere), p = 1.\n" in called(store, "one", "two", "--across", "--by", "cost").output
 
 
-def test_positions_that_cost_nothing_have_no_ratio(tmp_path: Path) -> None:
-    """A few random moves often leave a puzzle solved. scipy computes the geometric means over the other positions."""
-    path = tmp_path / "cup.db"
-    game = {"name": "sliding-tiles", "shuffle": {"sweep": [2, 4, 6, 8, 10]}}
-    frame = arena.run({"games": [game], "rounds": 10, "agents": ["a-star", "bfs"]}, store=path).to_dataframe()
+TOLL = '''
+from arena import Puzzle, heuristic, hookimpl
+
+class Toll(Puzzle):
+    """Two roads to the goal. In nine of ten positions, one is free and one costs 10; in the others, they cost 1 and 1 + k."""
+    name = "toll"
+    def __init__(self, *, k: int = 1) -> None: self.k = k
+    def initial(self, rng): return (rng.randrange(1000), 0)
+    def actions(self, state): return range(2) if state[1] == 0 else range(1)
+    def result(self, state, action): return (state[0], 3 if state[1] else 1 + action)
+    def is_goal(self, state): return state[1] == 3
+    def step_cost(self, state, action, successor):
+        return 0 if state[1] else ((0, 10) if state[0] % 10 else (1, 1 + self.k))[action]
+
+@heuristic("payer", game="toll")
+def payer(game, state, player=0): return 0 if state[1] in (2 if state[0] % 10 else 1, 3) else 1
+
+@heuristic("saver", game="toll")
+def saver(game, state, player=0): return 0 if state[1] in (1 if state[0] % 10 else 2, 3) else 1
+
+@hookimpl
+def arena_games(): return [Toll]
+
+@hookimpl
+def arena_heuristics(): return [payer, saver]
+'''
+"""A puzzle with heuristics of which `saver` pays 0 in nine of ten positions, and `payer` is cheaper in the others."""
+
+
+def test_costs_of_0_are_compared_by_sign_and_not_left_out(tmp_path: Path) -> None:
+    """Without the free solutions of one entry, only the rounds that it loses would count. The shares are counted by hand."""
+    path = tmp_path / "toll.db"
+    (tmp_path / "toll.py").write_text(TOLL)
+    games = [{"name": "toll", "k": k} for k in range(1, 7)]
+    agents = [{"agent": "best-first", "heuristic": name, "label": name} for name in ("payer", "saver")]
+    spec = {"plugins": [str(tmp_path / "toll.py")], "games": games, "rounds": 30, "agents": agents}
+    frame = arena.run(spec, store=path).to_dataframe()
     wide = frame.pivot_table(index=["board", "round"], columns="agent", values="path_cost")
-    free = wide[wide["a-star"] == 0].index.get_level_values("board").nunique()  # the goal is the only such position of a board
-    assert 0 < free < 5
-    costly = wide[wide["a-star"] > 0]
-    groups = costly["a-star"].groupby("board").agg([stats.gmean, "size"]).loc[frame["board"].unique()]
-    done = CliRunner().invoke(cli, ["compare", str(path), "a-star", "bfs", "--across", "--by", "cost", "--format", "json"])
-    document = json.loads(done.stdout)
-    effects = document["pairs"][0]["domains"]
-    assert [effect["mean_one"] for effect in effects] == pytest.approx(list(groups["gmean"]))
-    assert [effect["rounds"] for effect in effects] == list(groups["size"])
-    assert f"note: {free} positions are left out, because a solution costs 0" in done.stderr
+    signs = np.sign(wide["payer"] - wide["saver"])
+    expected = signs.groupby("board").mean().loc[frame["board"].unique()]
+    assert (expected > 0.5).all()
+
+    def compare(form: str) -> str:
+        return CliRunner().invoke(cli, ["compare", str(path), "--across", "--by", "cost", *form.split()]).output
+
+    document = json.loads(compare("--format json"))
+    (pair,) = document["pairs"]
+    assert [effect["rounds"] for effect in pair["domains"]] == [30] * 6
+    assert [effect["value"] for effect in pair["domains"]] == pytest.approx(list(expected))
+    assert (pair["ratio"], pair["by_sign"]) == (False, True)
+    assert pair["overall"]["value"] == pytest.approx(expected.mean())
+    assert [entry["rank"] for entry in document["entries"]] == [2, 1]
+    assert document["remarks"][0].startswith("Some solutions cost 0, so costs have no ratio")
+    text = compare("")
+    assert f"payer has more cost more often than saver: {100 * expected.mean():+.1f} points (" in text
+    assert "Some solutions cost 0, so costs have no ratio" in text
+    compare(f"-o {tmp_path / 'page.html'}")
+    assert "Some solutions cost 0, so costs have no ratio" in (tmp_path / "page.html").read_text()
 
 
 def test_the_heading_names_the_kind_of_domains(tmp_path: Path) -> None:
