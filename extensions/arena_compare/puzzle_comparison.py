@@ -137,7 +137,7 @@ class PuzzleComparison:
     limit_seconds: tuple[float, float] | None
     gaps: tuple[float | None, float | None] | None
     """For each entry, how far the cost is above the optimum on average, as a fraction of the optimum; None if no optimum is
-    known.
+    known, see `optimality_gap`.
     """
     branching: tuple[float, float] | None
     """The mean effective branching factor of both entries, over the positions that both solved with nodes. Its depth is
@@ -160,6 +160,8 @@ class PuzzleComparison:
     """Why nodes are not compared; None if they are."""
     chance: float = SIGNIFICANCE_LEVEL
     """The level at which Holm's method tests the solved shares; that of a single test if both solved the same positions."""
+    no_gap: str | None = None
+    """Why an entry has no mean cost above the optimum although it has solutions with known optima; otherwise None."""
     caveat: str = ""
     """A sentence for the verdict, if the two searched at different speeds under a time limit; otherwise empty."""
     expanded: Means | None = None
@@ -230,6 +232,9 @@ def compare_attempts(
         """Return values by round in groups, each of which is one observation."""
         return group_values(values, *[repeats.get((entry,)) for entry in numbers])
 
+    def count_positions(rounds: Iterable[int]) -> int:
+        return len({positions.get(round_, round_) for round_ in rounds})
+
     by_solved, deciding = contrasts.get(*numbers, "solved"), contrasts.deciding(*numbers)
     leads = group({round_: float(one.solved) - float(other.solved) for round_, (one, other) in by_round.items()})
     low, high = None, None
@@ -272,10 +277,13 @@ def compare_attempts(
     }
     branching = {round_: (one, other) for round_, (one, other) in factors.items() if one is not None and other is not None}
 
+    endless = {
+        name: count_positions(
+            round_ for round_ in known if mine[round_].solved and not optima[round_] and (mine[round_].cost or 0) > 0
+        )
+        for name, mine in zip(names, attempts, strict=True)
+    }
     budgets = {unit: [limits.get(entry, {}).get(unit, 0) for entry in numbers] for unit in ("nodes", "seconds")}
-
-    def count_positions(rounds: Iterable[int]) -> int:
-        return len({positions.get(round_, round_) for round_ in rounds})
 
     return PuzzleComparison(
         *names,
@@ -306,6 +314,7 @@ def compare_attempts(
         untimed,
         f"Nodes are not compared: {figures.listing(idle)} {'reports' if len(idle) == 1 else 'report'} none." if idle else None,
         chance,
+        _describe_endless(endless),
         expanded=ratio("expanded", 1.0) if counted else None,
     )
 
@@ -371,6 +380,13 @@ def _par2(spent: Spent, limits: Sequence[float]) -> tuple[tuple[float, float] | 
 def _gap(attempts: Mapping[int, Attempt], known: list[int], optima: Mapping[int, float]) -> float | None:
     costs = [(attempts[position].cost, optima[position]) for position in known if attempts[position].solved]
     return optimality_gap([(cost, best) for cost, best in costs if cost is not None])
+
+
+def _describe_endless(endless: Mapping[str, int]) -> str | None:
+    """Return a sentence about the numbers of positions with solutions that cost more than an optimum of 0; None without any."""
+    told = [f"{name} has such solutions to {figures.amount(count, 'position')}" for name, count in endless.items() if count]
+    lack = "a solution that costs more than an optimum of 0 has no percentage"
+    return f"No mean cost above the optimum: {lack}, and {figures.listing(told)}." if told else None
 
 
 def _most_known(met: list[tuple[Attempt, Attempt]], figure: Callable[[Attempt], float]) -> float:

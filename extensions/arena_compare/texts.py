@@ -58,7 +58,7 @@ def comparison_text(
             texts.append(f"Solved within a budget of {title}:\n\n{shown}")
     if any(len({*limits}) > 1 for limits in (found.limit_nodes, found.limit_seconds) if limits is not None):
         texts.append(UNLIKE_PAR2)
-    texts += [reason for reason in (found.idle, found.untimed) if reason is not None]
+    texts += [reason for reason in (found.no_gap, found.idle, found.untimed) if reason is not None]
     return "\n\n".join(texts)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from math import expm1, log
+from math import expm1, inf, log
 from statistics import fmean
 from typing import NamedTuple
 
@@ -78,16 +78,16 @@ def par2(spent: Iterable[float | None], limit: float) -> float | None:
 
 
 def optimality_gap(solutions: Iterable[tuple[float, float]]) -> float | None:
-    """Return the mean cost above the optimum, relative to the optimum; None without solutions.
+    """Return the mean cost above the optimum, relative to the optimum; None without solutions, and if a solution costs more than
+    an optimum of 0, because its gap is infinite. Without it, the mean would be that of the better solutions.
 
-    `solutions` has the cost and the optimal cost of each solution. With an optimum of 0, a solution of cost 0 has the gap 0;
-    other solutions have no finite gap and are left out.
+    `solutions` has the cost and the optimal cost of each solution. With an optimum of 0, a solution of cost 0 has the gap 0.
 
     >>> optimality_gap([(11, 10), (10, 10)])
     0.05
     """
-    gaps = [(cost - best) / best if best else 0.0 for cost, best in solutions if best or not cost]
-    return fmean(gaps) if gaps else None
+    gaps = [(cost - best) / best if best else inf if cost else 0.0 for cost, best in solutions]
+    return fmean(gaps) if gaps and max(gaps) < inf else None
 
 
 MIN_DEPTH = 3

@@ -533,6 +533,31 @@ def test_costs_of_0_are_compared_by_sign_and_not_left_out(tmp_path: Path) -> Non
     assert "Some solutions cost 0, so costs have no ratio" in (tmp_path / "page.html").read_text()
 
 
+def test_no_mean_gap_leaves_out_solutions_above_an_optimum_of_0(tmp_path: Path) -> None:
+    """The gap of `saver` is 100 % where the optimum is 1, and 0 elsewhere. A mean of `payer` would only have its best rounds."""
+    path = tmp_path / "toll.db"
+    (tmp_path / "toll.py").write_text(TOLL)
+    agents = [{"agent": "best-first", "heuristic": name, "label": name} for name in ("payer", "saver")]
+    spec = {"plugins": [str(tmp_path / "toll.py")], "game": "toll", "rounds": 30, "agents": [*agents, "uniform-cost"]}
+    frame = arena.run(spec, store=path).to_dataframe()
+    optima = frame[frame["agent"] == "uniform-cost"]["path_cost"]
+    free = frame[(frame["agent"] == "payer") & (frame["path_cost"] == 10)]["position"].nunique()
+    assert 0 < free < 30
+
+    def compare(form: str) -> str:
+        return CliRunner().invoke(cli, ["compare", str(path), "payer", "saver", *form.split()]).output
+
+    (pair,) = json.loads(compare("--format json"))[0]["pairs"]
+    assert pair["gaps"] == [None, pytest.approx((optima == 1).mean())]
+    reason = "No mean cost above the optimum: a solution that costs more than an optimum of 0 has no percentage, and payer has"
+    assert pair["no_gap"] == f"{reason} such solutions to {free} positions."
+    text = compare("")
+    assert pair["no_gap"] in text
+    assert re.search(rf"Cost above the optimum.*  -  +{100 * pair['gaps'][1]:.1f} %", text)
+    compare(f"-o {tmp_path / 'page.html'}")
+    assert reason in (tmp_path / "page.html").read_text()
+
+
 def test_the_heading_names_the_kind_of_domains(tmp_path: Path) -> None:
     """Games have no solved positions, and puzzles have no points."""
     tiles = [{"name": "sliding-tiles", "shuffle": shuffle} for shuffle in (5, 6)]

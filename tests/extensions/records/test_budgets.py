@@ -39,6 +39,7 @@ def test_gaps_agree_with_values_computed_by_hand() -> None:
     assert optimality_gap([(22, 20), (5, 5)]) == pytest.approx(0.05)
     assert optimality_gap([(0, 0)]) == 0
     assert optimality_gap([(3, 0)]) is None
+    assert optimality_gap([(3, 0), (22, 20)]) is None, "without its worst solution, an entry would look better"
     assert optimality_gap([]) is None
 
 
