@@ -248,12 +248,14 @@ def read_nodes(store: Store) -> Iterator[Measured]:
 def read_expanded(store: Store) -> Iterator[Measured]:
     """Yield the number of states that each attempt of a solver expanded. Agents that choose moves, and records of earlier
     versions, have none.
+
+    An attempt that generated no state, such as one from a goal, may have no number. It counts as 0 if the entry has others.
     """
-    return (
-        Measured(board, round_, Store.seats_of(seats)[0], float(expanded), Store.seats_of(seats))
-        for board, round_, seats, expanded in store.query(_EXPANDED)
-        if expanded is not None
-    )
+    attempts = [(board, round_, Store.seats_of(seats), *counts) for board, round_, seats, *counts in store.query(_EXPANDED)]
+    solvers = {(board, seats[0]) for board, _, seats, expanded, _ in attempts if expanded is not None}
+    for board, round_, seats, expanded, nodes in attempts:
+        if expanded is not None or (nodes == 0 and (board, seats[0]) in solvers):
+            yield Measured(board, round_, seats[0], float(expanded or 0), seats)
 
 
 def read_seconds(store: Store) -> Iterator[Measured]:
@@ -290,9 +292,10 @@ FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void' 
 """
 _EXPANDED = """
 SELECT p.board, p.round, p.seats,
-(SELECT sum(json_extract(e.value, '$.expanded')) FROM json_each(d.spent) e WHERE e.type = 'object')
-FROM place p JOIN record r ON r.number = p.record JOIN detail d ON d.record = p.record
-WHERE r.termination <> 'void' AND r.solved IS NOT NULL AND json_valid(d.spent) ORDER BY p.number
+CASE WHEN json_valid(d.spent)
+THEN (SELECT sum(json_extract(e.value, '$.expanded')) FROM json_each(d.spent) e WHERE e.type = 'object') END, r.nodes_0
+FROM place p JOIN record r ON r.number = p.record LEFT JOIN detail d ON d.record = p.record
+WHERE r.termination <> 'void' AND r.solved IS NOT NULL ORDER BY p.number
 """
 _LATER_SEATS = """
 SELECT p.board, p.round, p.seats, e.seat, e.{}

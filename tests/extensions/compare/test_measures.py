@@ -226,6 +226,27 @@ def test_pairs_that_are_equal_everywhere_do_not_count_as_tests(tmp_path: Path) -
     assert {row["agent"]: row["level_with"] for row in board.rows}["random"] == []
 
 
+def test_a_start_that_is_a_goal_counts_with_0_expanded_states(tmp_path: Path) -> None:
+    """The mean is over all rounds, as for nodes and on the board. Greedy chooses moves one by one, so it has no such number."""
+    agents = [{"agent": "a-star", "label": "a-star"}, {"agent": "uniform-cost", "label": "uniform"}, "greedy"]
+    games = [{"name": "sliding-tiles", "shuffle": shuffle} for shuffle in (2, 4)]
+    spec = {"games": games, "rounds": 12, "agents": agents, "limits": {"nodes": 500}}
+    results = arena.run(spec, store=tmp_path / "cup.db")
+    goals = [one for one in results.played if not one.record.decisions]
+    assert goals
+    boards = json.loads(
+        called("compare", str(tmp_path / "cup.db"), "a-star", "uniform", "--by", "expanded", "--format", "json").output
+    )
+    assert [board["pairs"][0]["rounds"] for board in boards] == [12, 12]
+    for board, shown in zip(Leaderboard.of_results(results), boards, strict=True):
+        rows = {row["agent"]: row["expanded_per_attempt"] for row in board.rows}
+        (pair,) = shown["pairs"]
+        assert (pair["mean_one"], pair["mean_other"]) == pytest.approx((rows["a-star"], rows["uniform"]))
+    across = called("compare", str(tmp_path / "cup.db"), "--across", "--by", "expanded", "--format", "json").output
+    (found,) = json.loads(across)["pairs"]
+    assert [domain["rounds"] for domain in found["domains"]] == [12, 12]
+
+
 def test_expanded_states_are_a_measure_and_a_column(tmp_path: Path) -> None:
     """The figures are recomputed from the records. Greedy chooses moves one by one, so it has none."""
     agents = [
