@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
 from math import isfinite, isnan, nan, sqrt
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 import click
@@ -33,8 +33,11 @@ time.
 """
 MAX_BOUNDS = 5
 """The number of bounds of IDA* that are shown."""
-MAX_STARTS = 50
-"""The maximum number of states from which the nodes of IDA* are counted."""
+MAX_COUNTED_NODES = 1_000_000
+"""If the prediction is right, at most this many nodes are counted, so that all states are starts if there are few. There are
+always MIN_STARTS, or all states.
+"""
+MIN_STARTS = 50
 SETTLING_LEVELS = 200
 """The number of levels of the search tree after which the distribution of its states no longer changes."""
 MAX_TIMED_CALLS = 5_000
@@ -61,6 +64,12 @@ class Prediction:
     bound: int
     predicted: float
     measured: float
+    """The mean of the counted nodes over the starts."""
+    error: float | None
+    """The standard error of `measured`, because the starts are a random sample of the states; None if all states are starts."""
+    starts: int
+    states: int
+    """The number of states from which the starts were drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,8 @@ class Quality:
     """The mean of the distance minus the estimate; None if an estimate is infinite. The same is true of the next two figures."""
     mean_share: float | None
     """The mean of the estimate divided by the distance, where the distance is not 0; None if it is 0 everywhere."""
+    share_states: int
+    """The number of states in this mean. There may be fewer than `states`, because steps to a goal may cost nothing."""
     correlation: float | None
     """Pearson's correlation of estimates and distances; None if either is the same everywhere."""
     exact: float
@@ -272,7 +283,7 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
         raise ArenaError("all states are goals, so there is nothing to estimate; use a larger puzzle, with --set")
     pairs = [(estimates[state], known[state]) for state in open_states]
     finite = all(isfinite(value) for value, _ in pairs)
-    shares = [value / distance for value, distance in pairs if distance > 0 and finite]  # steps to a goal may cost nothing
+    shares = [value / distance for value, distance in pairs if distance > 0 and finite]
     over = [(estimates[state] - known[state], state) for state in known if estimates[state] > known[state] + TOLERANCE]
     lost = [estimates[state] for state in sample.dead_ends]
     furthest = max(known.values())
@@ -296,6 +307,7 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
         len(open_states),
         _mean([distance - value for value, distance in pairs]) if finite else None,
         _mean(shares) if shares else None,
+        len(shares),
         _correlate(pairs) if finite else None,
         fmean([abs(value - distance) <= TOLERANCE for value, distance in pairs]),
         sum([value < 0 for value in given]),
@@ -378,8 +390,9 @@ def predict_nodes(puzzle: Puzzle, estimates: Mapping[State, float], deepest: int
     R. Korf, M. Reid, S. Edelkamp, Time complexity of iterative-deepening-A*, 2001: an iteration with the bound c visits the sum
     over all levels i of N(i) P(c - i) nodes. N(i) is the number of paths of i steps on which no step undoes the step before. P(x)
     is the share of states with an estimate of at most x, among the states in deep levels of the tree. Every state is equally
-    likely to be the start, and a path continues beyond a goal. The counted nodes are a mean over up to MAX_STARTS starts. The
-    formula needs a consistent heuristic, steps of cost 1, and a puzzle without dead ends.
+    likely to be the start, and a path continues beyond a goal. The counted nodes are a mean over all states as starts or, if
+    there are too many (see MAX_COUNTED_NODES), over a random sample of them. The formula needs a consistent heuristic, steps of
+    cost 1, and a puzzle without dead ends.
     """
     import numpy as np
 
@@ -416,16 +429,19 @@ def predict_nodes(puzzle: Puzzle, estimates: Mapping[State, float], deepest: int
         if predicted > MAX_PREDICTED_NODES:
             break
         bounds.append((bound, predicted))
-    starts = range(len(states)) if len(states) <= MAX_STARTS else rng.sample(range(len(states)), MAX_STARTS)
-    plain = list(map(float, values))
-    return (
-        TOO_LARGE
-        if not bounds
-        else [
-            Prediction(bound, predicted, fmean([_count_nodes(beside, plain, start, bound, undone=undone) for start in starts]))
-            for bound, predicted in bounds[-MAX_BOUNDS:]
-        ]
-    )
+    if not bounds:
+        return TOO_LARGE
+    bounds = bounds[-MAX_BOUNDS:]
+    total = sum([predicted for _, predicted in bounds])
+    number = min(len(states), max(MIN_STARTS, int(MAX_COUNTED_NODES / max(1.0, total))))
+    starts = range(len(states)) if number == len(states) else rng.sample(range(len(states)), number)
+    plain, found = list(map(float, values)), []
+    for bound, predicted in bounds:
+        counts = [_count_nodes(beside, plain, start, bound, undone=undone) for start in starts]
+        drawn = number < len(states)  # without replacement, so the error falls to 0 as the sample grows to all states
+        error = stdev(counts) * sqrt((1 - number / len(states)) / number) if drawn else None
+        found.append(Prediction(bound, predicted, fmean(counts), error, number, len(states)))
+    return found
 
 
 def _count_nodes(beside: Sequence[Sequence[int]], values: Sequence[float], start: int, bound: int, *, undone: bool) -> int:
@@ -480,6 +496,10 @@ def quality_text(
         f"The states include {figures.listing(ends)}. Error, share, correlation and exact estimates are about the other "
         f"{figures.amount(qualities[0].states, 'state')}."
     )
+    apart = sum(distance > 0 for distance in known.values())
+    if apart < qualities[0].states:
+        of_some = f"The share is only about the {apart:,} of them at a distance above 0."
+        blocks[-1] += f" {of_some if apart else 'All of them are at distance 0, so there is no share.'}"
     if not whole:
         more = "raise --states, or use a smaller puzzle, with --set"
         why = (
@@ -524,9 +544,16 @@ def quality_text(
     blocks += _dominance(list(known), qualities, evaluations)
     for one in qualities:
         if one.predictions:
-            cells = [[str(row.bound), figures.figure(row.predicted), figures.figure(row.measured)] for row in one.predictions]
-            table = TextTable(["Bound", "Predicted nodes", "Counted nodes"], cells).text(style, width)
-            blocks.append(f"Iterations of IDA* with {one.heuristic} (Korf, Reid and Edelkamp, 2001):\n\n{table}")
+            starts, states = one.predictions[0].starts, one.predictions[0].states
+            cells = [[str(row.bound), *map(figures.figure, (row.predicted, row.measured, row.error))] for row in one.predictions]
+            headings = ["Bound", "Predicted nodes", "Counted nodes", "Standard error"]
+            over = f"all {figures.amount(states, 'start')}"
+            if starts < states:
+                over = f"{starts:,} random starts of {states:,}"
+            else:
+                headings, cells = headings[:-1], [row[:-1] for row in cells]
+            title = f"Iterations of IDA* with {one.heuristic} (Korf, Reid and Edelkamp, 2001), counted as a mean over {over}"
+            blocks.append(f"{title}:\n\n{TextTable(headings, cells).text(style, width)}")
     for reason in dict.fromkeys([one.unpredicted for one in qualities if one.unpredicted is not None]):
         names = figures.listing([one.heuristic for one in qualities if one.unpredicted == reason])
         blocks.append(f"The nodes of IDA* with {names} are not predicted: {reason}.")

@@ -4,11 +4,12 @@ import csv
 import json
 import random
 import re
+from functools import partial
 from io import StringIO
 from itertools import pairwise
 from math import sqrt
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,6 @@ def test_the_predicted_number_of_nodes_is_exact_if_all_states_have_equal_trees(m
     """The search trees from all stacks have the same shape, so the mean over all starts equals the prediction of Korf, Reid and
     Edelkamp. Brute force counts the last level, too.
     """
-    monkeypatch.setattr(heuristic_quality, "MAX_STARTS", 24)
     puzzle = Pancake(n=4)
     known = all_states(puzzle).known
     estimate = Gap(puzzle)
@@ -148,6 +148,29 @@ def test_the_predicted_number_of_nodes_is_exact_if_all_states_have_equal_trees(m
         return 1 + sum(paths(successor, state, left - 1) for successor in after if successor != before)
 
     assert found[-1].measured == pytest.approx(fmean(paths(state, None, 4) for state in known))
+    assert (found[-1].error, found[-1].starts, found[-1].states) == (None, 24, 24)
+
+
+def test_a_sample_of_starts_has_a_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of starts is in the text. Over many seeds, the errors of samples without replacement are as large as claimed:
+    the mean over all starts is within 1.96 standard errors in about 95 % of 200 samples, and at least 85 % by the binomial
+    distribution with a margin for skewed counts.
+    """
+    puzzle = Pancake(n=5)
+    states = all_states(puzzle)
+    measure = partial(measure_quality, puzzle, "gap", Gap(puzzle), states)
+    whole = measure(rng=random.Random(0)).predictions[-1]
+    assert (whole.starts, whole.states, whole.error) == (120, 120, None)
+    monkeypatch.setattr(heuristic_quality, "MAX_COUNTED_NODES", 0)
+    found = [measure(rng=random.Random(seed)).predictions[-1] for seed in range(200)]
+    assert {(one.starts, one.states) for one in found} == {(50, 120)}
+    errors = [one.measured - whole.measured for one in found]
+    claimed = [one.error or 0.0 for one in found]
+    assert fmean(claimed) == pytest.approx(stdev(errors), rel=0.2)
+    assert 0.85 <= fmean(abs(error) < 1.96 * claim for error, claim in zip(errors, claimed, strict=True)) <= 0.99
+    text = called("gap", "--on", "pancake", "--set", "n=5").output
+    assert "counted as a mean over 50 random starts of 120:" in text
+    assert "Standard error" in text
 
 
 def test_the_predicted_number_of_nodes_for_sliding_tiles_is_close() -> None:
@@ -256,11 +279,16 @@ def test_states_that_cost_nothing_to_solve_are_left_out_of_the_mean_ratio_to_the
     arguments = ("h", "--on", "slope", "--plugin", str(tmp_path / "slope.py"))
     (found,) = json.loads(called(*arguments, "--format", "json").output)["heuristics"]
     assert (found["mean_error"], found["mean_share"], found["exact"]) == (1.0, (1 / 2 + 1 / 4) / 2, 0.5)
-    assert re.search(r"Estimate as a share of the distance +37.5 %\n", called(*arguments).output)
+    text = called(*arguments).output
+    assert re.search(r"Estimate as a share of the distance +37.5 %\n", text)
+    assert "about the other 4 states. The share is only about the 2 of them at a distance above 0." in text
+    assert (found["states"], found["share_states"]) == (4, 2)
     flat = (*arguments, "--set", "top=2")
     (found,) = json.loads(called(*flat, "--format", "json").output)["heuristics"]
     assert (found["mean_error"], found["mean_share"], found["exact"]) == (0.0, None, 1.0)
-    assert re.search(r"Estimate as a share of the distance +-\n", called(*flat).output)
+    text = called(*flat).output
+    assert re.search(r"Estimate as a share of the distance +-\n", text)
+    assert "about the other 2 states. All of them are at distance 0, so there is no share." in text
 
 
 def test_a_large_puzzle_is_measured_near_its_goal() -> None:
