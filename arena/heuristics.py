@@ -41,7 +41,7 @@ def heuristic(name: str, *, game: str, admissible: bool = False, consistent: boo
 
     For a puzzle, the result is the estimated cost to a goal: 0 or more, and 0 at every goal. For a game, it is the value of an
     unfinished state for `player`, from -0.99 to 0.99, or on the scale of the returns if `max_return` is infinite. Every search
-    of a game refuses infinity and nan; for a puzzle, infinity means a dead end.
+    of a game refuses other values, infinity and nan; for a puzzle, infinity means a dead end.
     `admissible` claims that the estimate never exceeds the cost; `consistent` claims that a step lowers it by at most the cost of
     the step. `arena check` tries to disprove both claims. For compiled searches, write a function of (game, rules) that returns
     an `arena.compiled.Estimate`, and decorate it with `@name.compiled`. A class defines a method `compiled(rules)` instead.

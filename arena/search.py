@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
-from math import inf, isfinite
+from math import inf, isfinite, isinf
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 
 from arena.configured import name_of
@@ -70,6 +70,10 @@ class Report(NamedTuple):
 NOTHING = Report()
 LARGEST = sys.float_info.max
 """The largest finite float. Whole numbers may be larger, but searches compute with floats."""
+LARGEST_ESTIMATE = 0.99
+"""The largest value of a heuristic on the scale from -1 to 1. Larger values are those of returns, which prove a win. The kernels
+have the same number.
+"""
 
 
 @cache
@@ -166,7 +170,8 @@ class Search:
         """Return the value of `state` for `player`; higher is better.
 
         In a puzzle, it is 0.0 at a goal, minus infinity at a dead end, and otherwise minus `cost_to_go`. Raises GameError if the
-        heuristic returns nan, no number, or a number that is too large for a float; in a game, also if it returns infinity.
+        heuristic returns nan, no number, or a number that is too large for a float; in a game, also if it returns infinity or,
+        unless `max_return` is infinite, a number below -0.99 or above 0.99.
         """
         self._meter.evaluations += 1
         puzzle = self._puzzle
@@ -182,12 +187,14 @@ class Search:
             return -self._estimate(state)
         value = self._evaluation(state, player)
         kind = type(value)
-        if (kind is float or kind is int) and -LARGEST <= value <= LARGEST:  # false for nan
+        if (kind is float or kind is int) and -LARGEST_ESTIMATE <= value <= LARGEST_ESTIMATE:  # false for nan
             return value
         number = self._read(value, state, "a finite number")
-        if isfinite(number):
+        if not isfinite(number):
+            raise self._wrong_value(value, state, "a finite number")
+        if abs(number) <= LARGEST_ESTIMATE + Returns.VALUE_TOLERANCE or isinf(Returns.find_range(self._game)[1]):
             return number
-        raise self._wrong_value(value, state, "a finite number")
+        raise self._wrong_value(value, state, f"a number from {-LARGEST_ESTIMATE} to {LARGEST_ESTIMATE}")
 
     def cost_to_go(self, state: State) -> float:
         """Return the estimate of the heuristic of a puzzle: the cost from `state` to a goal; 0.0 without a heuristic.

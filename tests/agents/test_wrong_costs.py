@@ -18,7 +18,7 @@ from arena.errors import GameError
 from arena_agents.alpha_beta import AlphaBeta
 from arena_agents.best_first import AStar, BestFirst, BreadthFirst, UniformCost
 from arena_agents.depth_first import DepthFirst, IdaStar, IterativeDeepening
-from arena_agents.full_width import Lookahead, Minimax
+from arena_agents.full_width import Lookahead, Minimax, TypeA
 from arena_agents.mcts import MCTS
 from arena_agents.simple import Greedy, Random as RandomAgent
 
@@ -157,3 +157,29 @@ def test_an_invalid_heuristic_value_of_a_game_is_refused(agent: Agent, given: An
     assert (record.termination, record.seat, record.returns) == ("exception", 0, (-1.0, 1.0))
     assert f"tic-tac-toe: the heuristic returned {abbreviate(given)} at " in (record.message or "")
     assert "expected a finite number" in (record.message or "")
+
+
+@pytest.mark.parametrize("agent", [*SEARCHES, TypeA(depth=1), AlphaBeta(depth=1, order="heuristic")], ids=name)
+@pytest.mark.parametrize("given", [1.0, -1, 7, 0.9900001, Fraction(3, 2), np.float32(-1)])
+def test_an_estimate_of_a_game_never_counts_as_a_win(agent: Agent, given: Any) -> None:
+    """Only returns prove wins and losses. A search would stop at an estimate of 1, and a board would show a proven win."""
+    info = arena.heuristic("tried", game="tic-tac-toe")
+    record = arena.play(
+        "tic-tac-toe",
+        [agent, RandomAgent()],
+        heuristics=[info(lambda game, state, player=0: given), None],
+        limits={"nodes": 200, "depth": 3},
+    )
+    assert (record.termination, record.seat, record.returns) == ("exception", 0, (-1.0, 1.0))
+    assert f"tic-tac-toe: the heuristic returned {abbreviate(given)} at " in (record.message or "")
+    assert "expected a number from -0.99 to 0.99" in (record.message or "")
+
+
+@pytest.mark.parametrize("agent", SEARCHES, ids=name)
+@pytest.mark.parametrize("given", [0.99, -0.99, 0.99 / 51 * 51])
+def test_the_bounds_of_the_range_are_allowed_also_after_rounding(agent: Agent, given: float) -> None:
+    info = arena.heuristic("tried", game="tic-tac-toe")
+    allowed = info(lambda game, state, player=0: given)
+    record = arena.play("tic-tac-toe", [agent, RandomAgent()], heuristics=[allowed, None], limits={"nodes": 200, "depth": 3})
+    assert record.termination == "normal"
+    assert not any(one.exact and abs(one.value or 0) == abs(given) for one in record.decisions)

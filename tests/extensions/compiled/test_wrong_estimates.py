@@ -85,7 +85,13 @@ def make_wrong(huge: float, less: float) -> Any:
     return wrong
 
 
-WRONG = {"nan": make_wrong(1e308, 1e308), "inf": make_wrong(1e308, 0.0), "-inf": make_wrong(0.0, 1e308)}
+WRONG = {
+    "nan": make_wrong(1e308, 1e308),
+    "inf": make_wrong(1e308, 0.0),
+    "-inf": make_wrong(0.0, 1e308),
+    "1.0": make_wrong(0.1, 0.0),
+    "-20.0": make_wrong(0.0, 2.0),
+}
 
 
 SEARCHES = [Minimax(depth=3), AlphaBeta(depth=3), AlphaBeta(depth=4, order="heuristic", table="1MB"), MCTS(rollouts=5000)]
