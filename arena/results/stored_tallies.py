@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from arena.errors import Unavailable
+from arena.errors import Unavailable, escape_line
 from arena.format import Pairing
 from arena.match.record import FAULTS, UNREPEATABLE_ENDINGS, find_loser
 from arena.results.claims import Claims
@@ -87,7 +87,7 @@ class MixedPlugins(NamedTuple):
     def describe(self) -> str:
         """Return a remark for the board. There must be a name."""
         have = "Matches of this board were played with" if self.counted else "The store has matches of"
-        return f"{have} more than one version of {', '.join(self.names)}."
+        return f"{have} more than one version of {escape_line(', '.join(self.names))}."
 
 
 def find_mixed_plugins(store: Store, sheets: Sequence[BoardInfo]) -> list[MixedPlugins]:

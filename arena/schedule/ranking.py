@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 
 from arena.columns import Column
 from arena.configured import name_of
-from arena.errors import Interrupted, PluginError, describe
+from arena.errors import Interrupted, PluginError, describe, escape_line
 from arena.format import Format, Outcomes, Placing, own_columns, own_criteria
 from arena.formats import arena_formats
 from arena.lazy import find_entry_points
@@ -49,7 +49,7 @@ class Ranking:
             values = [tuple([placing.values.get(key) for key in keys[:numbers]]) for placing in self.placings]
             if values == [placing.merit for placing in self.placings]:
                 criteria = ", then by ".join([column.heading for column in self.columns[:numbers]])
-        return f"Ranked by {criteria or f'the format {format_}'}."
+        return f"Ranked by {escape_line(criteria) or f'the format {format_}'}."
 
 
 def find_format_class(name: str) -> type[Format] | None:

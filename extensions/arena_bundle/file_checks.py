@@ -13,12 +13,15 @@ from datetime import datetime
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version as version_of
 from itertools import zip_longest
+from math import ceil
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from arena import ArenaError, __version__
+from arena import ArenaError, __version__, load_plugins
 from arena.api.cli import LiveLine
 from arena.api.errors import StoreError, abbreviate, cut, describe, escape_line
+from arena.api.games import own_columns, ranks
+from arena.api.match import UNREPEATABLE_ENDINGS
 from arena.api.results import figures
 from arena.api.store import Run
 from arena_bundle.citation import write_citation
@@ -41,6 +44,7 @@ from arena_bundle.layout import (
     Environments,
     Line,
     Manifest,
+    NoBundle,
     RunFile,
     is_seed_of,
     read_json,
@@ -55,10 +59,20 @@ from arena_records.contradictions import find_contradiction, find_impossible_end
 
 TOLERANCE = 1e-9
 """Two numbers count as equal if their relative difference is at most this, because processors may differ in the last digits."""
+RECOMPUTED = "board recomputed: "
 OTHER_RUNS = "that its author did not select this run from several"
 UNCHECKED = f"that the times, the messages, the versions and {ENVIRONMENT} are true: a replay does not repeat them"
 ISOLATION = "that the agents ran in the isolation that the spec names: records do not depend on it"
 AUTHORS = b"authors: "
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, line breaks, and characters that change the direction of a text."""
+OPTIONS = ("settings", "game", "options", "versions", "plugins")
+"""Keys with values that a spec may choose freely, such as prompts, and the commands of programs."""
+PACKAGE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
+"""A name of a package by PEP 508."""
+PACKAGE_VERSION = re.compile(r"[A-Za-z0-9.+!_-]{1,100}")
+NO_PACKAGES = ("system", "machine", "processor", "commit")
+"""Keys of an environment that name no package."""
 MAX_SIZE = 2**53
 """The largest size of a schedule, so that every program can read the number from JSON."""
 SECRET_PATTERN = re.compile(r"[0-9a-f]{32}(,[0-9]{1,15}:[0-9a-f]{32})*")
@@ -158,11 +172,35 @@ class FileChecks:
             raise Contradiction(f"{RUN}: the secret seed was revealed at {self.last.revealed}, before its run started")
         self._used = {0} if secret is None else set[int]()
         check_sheets(self.file.boards)
+        check_texts(self.file.model_dump(), RUN)
+        self._check_rankings()
         self._check_spec()
         environments = self.archive.read_values(ENVIRONMENT)
         self.environments = read_model(Environments, environments, f"{self.archive.place}: {ENVIRONMENT}")
+        check_texts(environments, ENVIRONMENT)
+        packages = {**self.environments.libraries, **self.last.versions}
+        for name in packages.keys() - set(NO_PACKAGES):
+            if not (PACKAGE.fullmatch(name) and PACKAGE_VERSION.fullmatch(packages[name])):
+                text = abbreviate(f"{name} {packages[name]}")
+                raise Contradiction(f"{ENVIRONMENT}: expected the name and the version of a package, got {text}")
         if self.environments.runs != Run.list_environments(self.runs):
             raise Contradiction(f"{ENVIRONMENT}: its runs do not have the versions in {RUN}")
+
+    def _check_rankings(self) -> None:
+        """Compare whether and how a format ranks its board with the format, if it is one of arena's own."""
+        known = load_plugins(environ=False).formats
+        for number, sheet in enumerate(self.last.boards, 1):
+            kind = known.get(sheet.format)
+            if kind is None:
+                continue
+            given = sheet.ranking and (sheet.ranking.columns, sheet.ranking.criteria)
+            expected = (own_columns(kind), kind.ranking_criteria) if ranks(kind) else None
+            if given == expected:
+                continue
+            text = f"{RUN}: board {number}: the format {sheet.format} has {'this' if expected else 'no'} ranking"
+            if self.same_version:
+                raise Contradiction(text)
+            self.verdict.not_shown.append(f"{text} in this version of arena")
 
     def _check_submissions(self, manifest: Manifest) -> None:
         """Compare the code of the submissions to a ladder with the SHA-256 of what was handed in."""
@@ -223,7 +261,10 @@ class FileChecks:
         boards = self.last.boards
         ids: set[str] = set()
         numbers: set[int] = set()
+        taken: set[tuple[int, ...]] = set()
         self._counts = Counter[int]()
+        self.endings = Counter[str]()
+        unexplained = 0
         for line in self.archive.lines():
             record = line.record
             if record.id in ids:
@@ -240,6 +281,11 @@ class FileChecks:
                     raise Contradiction(f"match {record.id}: its place {place.number} in the schedule is impossible")
                 numbers.add(place.number)
                 sheet = boards[place.board]
+                key = (place.board, place.pairing.round, *seats)
+                if self.file.ladder and key in taken:
+                    text = f"board {place.board + 1}, round {place.pairing.round:,} and its seats have another match"
+                    raise Contradiction(f"match {record.id}: {text}")
+                taken.add(key)
                 expected, got = (
                     (sheet.game.get("name"), tuple([sheet.labels[one] for one in seats])),
                     (record.game, record.labels),
@@ -253,14 +299,22 @@ class FileChecks:
                     raise Contradiction(f"match {record.id}: seed: expected the seed of the run, got {abbreviate(record.seed)}")
             if (wrong := find_contradiction(record, None)) is not None:
                 raise Contradiction(f"match {record.id}: {wrong}")
-            for place in line.places if len(self.runs) == 1 else ():  # before, an entry may have had another isolation
+            self.endings[record.termination] += 1
+            for place in line.places:
                 sheet = boards[place.board]
                 wrong = find_impossible_ending(record, sheet.timed, (*sheet.apart, *(sheet.left or ())))
-                if wrong is not None and self.same_version:
+                if wrong is None or (self.file.ladder and record.termination == "memory"):  # a ladder gives no messages
+                    continue
+                # before, an entry may have had another isolation; and earlier versions did not write which entries are apart
+                if len(self.runs) == 1 and {"timed", "apart"} <= self.file.boards[place.board].keys():
                     raise Contradiction(f"match {record.id}: {wrong}")
+                unexplained += 1
             if len(ids) % 1000 == 0:
                 self._line.show(f"{len(ids):,} records")
             yield line
+        if unexplained:
+            text = f"how {figures.amount(unexplained, 'match')} could end by a timeout, a crash or a lack of memory"
+            self.verdict.not_shown.append(f"{text}: now, the entries have no such limits and no processes of their own")
 
     def _without_store(self, error: Exception) -> str:
         """Return a description of an error about the store without the path of the store, which is a temporary file."""
@@ -282,11 +336,12 @@ class FileChecks:
         if found:
             raise Contradiction(f"{BOARDS}: {'; '.join(found[:3])}")
         there = self.archive.read(PRINTED)
+        check_texts(there.decode(errors="replace").split("\n"), PRINTED)
         lacking = [] if same_version else list(find_differences(given, computed, "", subset=False))
         if lacking:
             self.verdict.not_shown.append(f"{BOARDS} lacks values that arena {__version__} computes: {'; '.join(lacking[:3])}")
         if there == printed and not lacking:
-            self.verdict.shown.append(f"board recomputed: every number of {BOARDS} and {PRINTED}")
+            self.verdict.shown.append(f"{RECOMPUTED}every number of {BOARDS} and {PRINTED}")
         elif same_version:
             lines = enumerate(zip_longest(there.decode(errors="replace").splitlines(), printed.decode().splitlines()), 1)
             number, texts = next(((number, both) for number, both in lines if both[0] != both[1]), (0, ("other line ends", "")))
@@ -295,7 +350,7 @@ class FileChecks:
             )
         else:
             if not lacking:
-                self.verdict.shown.append(f"board recomputed: every number of {BOARDS}")
+                self.verdict.shown.append(f"{RECOMPUTED}every number of {BOARDS}")
             self.verdict.not_shown.append(f"{PRINTED}: arena {__version__} prints different text than the version that made it")
         boards_full = all(sheet.exact and self._counts[number] == sheet.size for number, sheet in enumerate(self.last.boards))
         self.is_complete = self.last.ended is not None or (boards_full and not self.file.ladder)
@@ -323,10 +378,13 @@ class FileChecks:
         """Compare the citation with the run, except for the authors that it names."""
         expected = write_citation(self.file, (), self.archive.digests[RECORDS]).splitlines()
         lines = self.archive.read(CITATION).splitlines()
+        self.authors: list[str] = []
         for one, other in zip_longest(lines, expected):
             if one != other and not (one and other and one.startswith(AUTHORS) and other.startswith(AUTHORS)):
                 shown = ["no line" if text is None else repr(cut(text.decode(errors="replace"), 300)) for text in (one, other)]
                 raise Contradiction(f"{CITATION}: expected {shown[1]}, got {shown[0]}")
+            if one.startswith(AUTHORS):
+                self.authors = read_authors(one.removeprefix(AUTHORS))
 
     def _compare_environment(self, manifest: Manifest) -> None:
         """Add notes about packages of the author that are missing here or have another version here."""
@@ -334,17 +392,17 @@ class FileChecks:
         missing, other = [], []
         for name, there in versions.items():
             here = __version__ if name == "arena" else ".".join(map(str, sys.version_info[:3])) if name == "python" else None
-            if name in ("system", "machine", "processor", "commit"):
+            if name in NO_PACKAGES:
                 continue
             with suppress(PackageNotFoundError, ValueError):  # some of these names are not names of packages
                 here = here or version_of(name)
             if here is None:
                 missing.append(f"{name} {there}")
-            elif here != there:
+            elif here != there:  # a package that is missing here explains no difference, because its import fails
                 other.append(f"{name} {there} (here {here})")
         self.verdict.notes += [f"missing packages: {', '.join(missing)}"] if missing else []
         self.verdict.notes += [f"other versions: {', '.join(other)}"] if other else []
-        self.has_other_versions = bool(missing or other)
+        self.has_other_versions = bool(other)
 
     def _note_limits(self) -> None:
         if self.last.commitment is None:
@@ -356,8 +414,49 @@ class FileChecks:
                 f"{OTHER_RUNS}, unless the author published the hash of the secret seed before the run: compare it with {which}"
             )
         names_isolation = '"isolation":' in json.dumps(self.values)
+        if self.authors not in ([], ["anonymous"]):
+            self.verdict.limits.append(f"that its authors are {', '.join(map(repr, self.authors))}: only {CITATION} says so")
+        endings = {reason: self.endings[reason] for reason in sorted(UNREPEATABLE_ENDINGS) if self.endings[reason]}
+        if endings:
+            count = sum(endings.values())
+            named = ", ".join([f"{reason} ({number:,})" for reason, number in endings.items()])
+            share = f"{figures.amount(count, 'match')} of {self.verdict.matches:,} ({ceil(100 * count / self.verdict.matches)} %)"
+            self.verdict.limits.append(
+                f"that {share} ended as recorded: {named}; no replay repeats such an end, so it may be invented"
+            )
         about = [LADDER] if self.file.ladder else [HONEST_CODE]
         self.verdict.limits += [*about, *([ISOLATION] if names_isolation else []), UNCHECKED]
+
+
+def read_authors(text: bytes) -> list[str]:
+    """Return the names of the authors in a citation. Raises Contradiction if they are not a list of names."""
+    try:
+        values = read_json(text, CITATION)
+    except NoBundle:
+        values = None
+    if not isinstance(values, list) or not all(isinstance(one, dict) and list(one) == ["name"] for one in values):
+        raise Contradiction(f"{CITATION}: authors: expected a list of names")
+    names = [one["name"] for one in values]
+    if not all(isinstance(one, str) for one in names):
+        raise Contradiction(f"{CITATION}: authors: expected a list of names")
+    check_texts(names, f"{CITATION}: authors")
+    return names
+
+
+def check_texts(value: Any, where: str) -> None:
+    """Raise Contradiction if a text has a control character, a line break or a change of direction. It could imitate a verdict.
+
+    The values of options, such as a prompt, may have several lines, so they are not checked; arena quotes them.
+    """
+    if isinstance(value, str) and (found := UNPRINTABLE.search(value)):
+        raise Contradiction(f"{where}: expected one line without control characters, got {abbreviate(value)} with {found[0]!a}")
+    if isinstance(value, dict):
+        for key, one in value.items():
+            check_texts(key, where)
+            if key not in OPTIONS:
+                check_texts(one, f"{where}: {key}")
+    for one in value if isinstance(value, (list, tuple)) else ():
+        check_texts(one, where)
 
 
 def split_secret(secret: str) -> Iterator[tuple[int, int | str]]:
@@ -420,5 +519,5 @@ def find_differences(given: Any, computed: Any, path: str, *, subset: bool) -> I
     elif isinstance(given, float) and isinstance(computed, float):
         if not math.isclose(given, computed, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             yield f"{path} is {given}, recomputed {computed}"
-    elif given != computed:
+    elif given != computed or (isinstance(given, bool) is not isinstance(computed, bool)):
         yield f"{path} is {abbreviate(given)}, recomputed {abbreviate(computed)}"

@@ -1,10 +1,15 @@
 """The panel with the verdict on a bundle, for a store that `arena verify --store` has written."""
 
+import hmac
 from typing import Any
 
 from arena.api.store import Store
-from arena_bundle.verdict import digest_store, read_verdict
+from arena_bundle.verdict import digest_store, read_verdict, sign_verdict, verdict_file
 
+FOREIGN = (
+    "not shown: {file} was not written by `arena verify` on this account, and anybody can write such a file; "
+    "verify the bundle yourself with `arena verify BUNDLE --store FILE`"
+)
 TITLES = {
     "contradictions": "Contradictions",
     "shown": "Shown",
@@ -19,6 +24,9 @@ def describe_verdict(store: Store) -> list[dict[str, Any]] | None:
     values = read_verdict(store.path)
     if values is None:
         return None
+    mac = sign_verdict(values)
+    if mac is None or not hmac.compare_digest(mac.encode(), str(values.get("mac")).encode()):
+        return [{"title": "Verdict", "sentences": [FOREIGN.format(file=verdict_file(store.path).name)]}]
     if values.get("store") != digest_store(store):
         return [{"title": "Verdict", "sentences": ["out of date: the store has changed since it was verified"]}]
     lists = {

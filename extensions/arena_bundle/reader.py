@@ -7,6 +7,7 @@ counted.
 import os
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -169,6 +170,26 @@ class Archive:
                     raise NoBundle(f"{self.place} is more than {MAX_RATIO} times as large when unpacked")
                 whole.update(chunk)
             self.digests[info.filename] = whole.hexdigest()
+            self._check_rest(info)
+
+    def _check_rest(self, info: zipfile.ZipInfo) -> None:
+        """Raise NoBundle if more bytes follow the compressed content of a file, because zipfile skips them. Its size is known."""
+        rest = info.compress_size - info.file_size
+        if info.compress_type == zipfile.ZIP_DEFLATED:
+            with self.place.open("rb") as file:
+                file.seek(info.header_offset)
+                header = file.read(LOCAL_HEADER_BYTES)
+                file.seek(sum([int.from_bytes(header[at : at + 2], "little") for at in (26, 28)]), os.SEEK_CUR)
+                inflate, left = zlib.decompressobj(-zlib.MAX_WBITS), info.compress_size
+                while left and not inflate.eof:
+                    packed = file.read(min(left, CHUNK_BYTES >> 8))
+                    if not packed:
+                        break
+                    left -= len(packed)
+                    inflate.decompress(packed)
+                rest = left + len(inflate.unused_data)
+        if rest:
+            raise NoBundle(f"{self.place} has stray bytes after {quote_name(info.filename)}")
 
     def _chunks(self, name: str) -> Iterator[bytes]:
         with self._open(name) as file:

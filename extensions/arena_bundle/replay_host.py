@@ -14,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from arena import Pairing, Record, Spec, SpecError, load_plugins
+from arena import Pairing, Puzzle, Record, Spec, SpecError, load_plugins
+from arena.api.cli import distribution
 from arena.api.errors import Interrupted, describe
 from arena.api.games import Chance
 from arena.api.match import Differs, Position, Seat, Step, find_loser
@@ -78,7 +79,15 @@ class ReplayHost:
         except SpecError as error:
             if not is_invalid(load, request["values"], request["labels"], str(error)):
                 raise
-            nothing: dict[str, Any] = {"boards": [], "hash": "", "parts": {}, "reasons": [], "follows": [], "missing": []}
+            nothing: dict[str, Any] = {
+                "boards": [],
+                "hash": "",
+                "parts": {},
+                "own": {},
+                "reasons": [],
+                "follows": [],
+                "missing": [],
+            }
             return {**nothing, "invalid": str(error)}
         self.missing = missing.keys()
         self.schedule, self._taken = Schedule(self.spec), Batch()
@@ -91,6 +100,11 @@ class ReplayHost:
             "boards": json.loads(json.dumps([board.as_dict() for board in run.boards], default=str)),
             "hash": run.hash,
             "parts": parts,
+            "own": {
+                name: (one.version, list(one.hashes))
+                for name, one in run.plugins.items()
+                if name.startswith(f"{distribution()}:") and not self.missing
+            },
             "reasons": [
                 [
                     MISSING if entry in self.missing else find_reason(seat, self.spec.document.folder)
@@ -131,7 +145,7 @@ class ReplayHost:
         if not hasattr(self, "runner"):
             self.runner = MatchRunner(self.spec)
         record = self.runner.play(Scheduled(number, board, Pairing(turn, tuple(seats))))
-        return {"record": record.timeless()}
+        return {"record": record.timeless(), "message": record.message, "traceback": record.traceback}
 
     def do_follow(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Compare the next records of the store with the rules, and return the differences."""
@@ -171,7 +185,7 @@ class ReplayHost:
     def _follow(self, record: Record, scheduled: Scheduled, position_of: Any) -> list[str]:
         board, turn = self.spec.boards[scheduled.board], scheduled.pairing.round
         if record.termination == "void":
-            return []
+            return [] if record.position == "" else self._follow_void(record, scheduled, position_of)
         wrong = find_contradiction(record, board.game)
         if wrong is not None:
             return [wrong]
@@ -188,6 +202,20 @@ class ReplayHost:
             return [str(differs)]
         except Exception as error:  # the rules may be code of the bundle
             return [f"the rules fail: {describe(error)}"]
+
+    def _follow_void(self, record: Record, scheduled: Scheduled, position_of: Any) -> list[str]:
+        """A fault of the game makes a match void. If the game reaches its end and gives its returns, it has no fault."""
+        board, turn = self.spec.boards[scheduled.board], scheduled.pairing.round
+        if isinstance(board.game, Puzzle):
+            return []
+        positions = board.positions
+        try:
+            chance = Chance.of(positions.game, positions.key(turn), positions.repetition(turn)) if board.has_chance else None
+            last = list(Step.follow(board.game, record, position_of(scheduled.board, turn).state, chance))[-1]
+            over = board.game.is_terminal(last.state) and len(board.game.returns(last.state)) == len(record.labels)
+        except Exception:  # this may be the fault
+            return []
+        return ["termination: void is impossible, because the game has reached its end by the rules"] if over else []
 
 
 def load_spec_of(root: Path, values: Mapping[str, Any], name: str, code: Code, seed: int | str) -> Spec:

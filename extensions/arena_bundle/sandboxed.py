@@ -46,6 +46,8 @@ class Loaded(Strict):
     boards: list[dict[str, Any]]
     hash: str
     parts: dict[str, list[str]]
+    own: dict[str, tuple[str | None, list[str]]]
+    """The plugins of arena itself that the spec uses, each with its version and parts."""
     reasons: list[list[str | None]]
     follows: list[bool]
     missing: list[tuple[int, str]]
@@ -63,9 +65,11 @@ class Told(Strict):
 
 
 class Replayed(Strict):
-    """The answer to `play`."""
+    """The answer to `play`: the record without times, and the texts of an error."""
 
     record: dict[str, Any]
+    message: str | None
+    traceback: str | None
 
 
 class Followed(Strict):

@@ -1,6 +1,11 @@
 """The verdict on a bundle: the facts that were shown, the contradictions, and the facts that could not be shown."""
 
+import hmac
 import json
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -12,6 +17,7 @@ from arena.api.store import Store
 
 MAX_JSON_BYTES = 16 << 20
 """The largest file with a verdict, in bytes. It stands beside a store, which may come from a stranger."""
+KEY_BYTES = 32
 MAX_LISTED = 10
 """The maximum number of contradictions in the text."""
 MAX_LINE_CHARACTERS = 1000
@@ -74,6 +80,25 @@ class Verdict:
             if sentences:
                 lines += ["", f"{title}:", *[f"* {cut(escape_line(one), MAX_LINE_CHARACTERS)}" for one in sentences]]
         return "\n".join(lines)
+
+
+def sign_verdict(values: Mapping[str, Any]) -> str | None:
+    """Return a code (HMAC-SHA256) that only this account can compute; None if its folder cannot be used.
+
+    The key is made when it is needed first. Whoever gives away a store can write any verdict beside it, but not this code.
+    """
+    from platformdirs import user_data_path  # only when a verdict is written or shown
+
+    file = user_data_path("arena") / "verdict.key"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError), os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as made:
+            made.write(secrets.token_bytes(KEY_BYTES))
+        key = read_whole(file, KEY_BYTES)
+    except (ValueError, OSError):
+        return None
+    plain = json.dumps({name: value for name, value in values.items() if name != "mac"}, sort_keys=True)
+    return hmac.new(key, plain.encode(), sha256).hexdigest() if len(key) == KEY_BYTES else None
 
 
 def verdict_file(store: Path) -> Path:

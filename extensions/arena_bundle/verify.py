@@ -14,7 +14,7 @@ from arena_bundle.layout import NoBundle, write_json
 from arena_bundle.lot import LotSize, LotSizeType
 from arena_bundle.reader import Archive
 from arena_bundle.sandbox_checks import SandboxChecks
-from arena_bundle.verdict import Verdict, digest_store, verdict_file
+from arena_bundle.verdict import Verdict, digest_store, sign_verdict, verdict_file
 
 
 @click.command()
@@ -77,4 +77,4 @@ def keep_store(store: Path, place: Path, verdict: Verdict) -> None:
     with Store.open(store) as opened:
         opened.copy(place)
         values = {**verdict.as_dict(), "store": digest_store(opened)}
-    verdict_file(place).write_bytes(write_json(values))
+    verdict_file(place).write_bytes(write_json({**values, "mac": sign_verdict(values)}))

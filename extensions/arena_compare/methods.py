@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from arena import Agent, load_plugins
+from arena.api.errors import escape_line
 from arena.api.results import BoardInfo, Leaderboard, figures
 from arena.api.spec import Parameters
 from arena.api.store import Run, Store
@@ -69,7 +70,7 @@ def methods_text(store: Store, boards: Sequence[Leaderboard], found: Sequence[Co
         where = f" on {', '.join(machine)}" if machine else ""
         where += f", at commit {environment['commit']} of the working directory" if "commit" in environment else ""
         sentences.append(f"{'Some' if number else 'The'} matches were played with {', '.join(software)}{where}.")
-    plugins = [f"{name.rpartition('/')[2]} {one.version or '(no version)'}" for name, one in last.plugins.items()]
+    plugins = [escape_line(f"{name.rpartition('/')[2]} {one.version or '(no version)'}") for name, one in last.plugins.items()]
     if others := [text for text in plugins if not text.startswith("fairarena:")]:
         sentences.append(f"Other code: {', '.join(others)}.")
     return join_sentences(sentences)

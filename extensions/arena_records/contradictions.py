@@ -39,10 +39,12 @@ def find_impossible_ending(record: Record, timed: Collection[str], apart: Collec
     end, and it must start and answer in time.
     """
     reason, seat = record.termination, record.seat
-    if reason not in ("timeout", "crash") or seat is None or seat >= len(record.labels) or record.labels[seat] in apart:
+    if reason not in ("timeout", "crash", "memory") or seat is None or seat >= len(record.labels) or record.labels[seat] in apart:
         return None
     if reason == "timeout" and record.labels[seat] not in timed:
         return f"termination: timeout is impossible, because seat {seat} has neither a time limit nor a process of its own"
+    if reason == "memory" and "memory" not in (record.message or "").lower():
+        return f"termination: memory is impossible, because seat {seat} has no process of its own and raised no MemoryError"
     if reason == "crash" and record.decisions:  # a worker that ends takes all decisions of the match with it
         return f"termination: crash is impossible after a decision, because seat {seat} has no process of its own"
     return None

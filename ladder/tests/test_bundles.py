@@ -96,6 +96,22 @@ def test_the_matches_of_a_ladder_must_follow_the_rules(tmp_path: Path, capsys: p
         assert expected in verdict["contradictions"][0]
 
 
+def test_copies_of_a_good_match_are_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A ladder plays each round once with the same seats. The copies have ids and numbers of their own."""
+    store, out = make_ladder(tmp_path), tmp_path / "ladder.arena"
+    assert call(bundle, store, "-o", out) == 0
+    files = read(out)
+    match = json.loads(files["records.jsonl"].splitlines()[0])
+    for number in range(20):
+        match["id"], match["places"][0][0] = f"{number:032x}", 1000 + number
+        files["records.jsonl"] += json.dumps(match).encode() + b"\n"
+    reprint(files, tmp_path)
+    rehash(files)
+    code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
+    assert code == 1
+    assert "and its seats have another match" in verdict["contradictions"][0]
+
+
 def test_replaced_code_of_a_submission_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One submission is a file, and the other one an archive, which the bundle contains as it was handed in."""
     store, content = make_ladder(tmp_path), io.BytesIO()

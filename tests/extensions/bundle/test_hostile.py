@@ -279,7 +279,7 @@ def test_missing_packages_and_other_versions_are_listed(
 
     def change(files: Files) -> None:
         values = json.loads(files["environment.json"])
-        values["libraries"] |= {"no-such-package": "1.0", "click": "0.1", "": "1"}
+        values["libraries"] |= {"no-such-package": "1.0", "click": "0.1"}
         files["environment.json"] = json.dumps(values).encode()
 
     notes = verdict_on(attacked(change), capsys)[1]["notes"]
@@ -381,12 +381,15 @@ def test_a_bundle_is_not_rejected_if_its_signature_cannot_be_checked(
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_the_verdict_is_shown_on_the_pages_of_the_store(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_verdict_is_shown_on_the_pages_of_the_store(
+    packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`--store` writes the matches and the verdict, which a panel shows below each leaderboard."""
     from arena.api.store import Store
     from arena_bundle.panel import describe_verdict
 
     store = tmp_path / "checked.db"
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     assert verdict_on(packed, capsys, "--store", store)[0] == 3
     with Store.open(store) as opened:
         shown = describe_verdict(opened)

@@ -264,7 +264,8 @@ def test_a_path_through_the_goal_can_be_replayed(tmp_path: Path) -> None:
         ("crash", 1, (), (), False),
         ("crash", 0, (), (), True),  # a worker ends with all decisions of its match
         ("crash", 1, (), ("random",), True),
-        ("memory", 1, (), (), True),  # Python raises MemoryError without any limit
+        ("memory", 1, (), (), False),
+        ("memory", 1, (), ("random",), True),
         ("exception", 1, (), (), True),
     ],
 )
@@ -275,6 +276,9 @@ def test_a_timeout_or_crash_is_possible_only_with_a_time_limit_or_a_separate_pro
     _, record = play_until(load_spec({"game": "tic-tac-toe", "agents": TWO}))
     fault = make_fault(record, reason, record.labels.index("random"))._replace(decisions=record.decisions[:decisions])
     assert (find_impossible_ending(fault, timed, apart) is None) is possible
+    if reason == "memory":  # Python raises this error without any limit
+        raised = fault._replace(message="MemoryError (mine.py:3)")
+        assert find_impossible_ending(raised, timed, apart) is None
 
 
 def test_check_reports_matches_of_a_store_with_an_impossible_end(tmp_path: Path, invoke: Arena) -> None:
