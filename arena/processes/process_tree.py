@@ -5,6 +5,9 @@ parent miss orphans, which init adopts. So every process also inherits an enviro
 that were started with another environment lack this variable, and their parents are usually still there. Control groups would
 find all, but need rights that users often lack.
 
+Any process can claim an environment of any size, for example with an address range that is empty. So the environment is read only
+if links do not show whose process it is, and only its beginning. `subprocess` keeps the order of the variables; shells do not.
+
 Trees can be nested: an agent process also belongs to the tree of its worker, and what it starts has the variables of both trees.
 """
 
@@ -24,6 +27,8 @@ DEATH_SECONDS = 2.0
 """Seconds to wait for the last process of a tree to die."""
 _MAX_ROUNDS = 5
 """The maximum number of searches for newly started processes."""
+MAX_ENVIRONMENT_BYTES = 1 << 16
+"""The maximum number of bytes that are read of the environment of a process. Ordinary ones have less than half of this."""
 _PROC = "/proc"
 """The folder in which Linux describes processes. It is read when an agent process ends; psutil would take 2.7 times as long."""
 
@@ -57,8 +62,8 @@ class ProcessTree:
 class _Process(NamedTuple):
     pid: int
     parent: int
-    environment: Set[bytes]
-    """The environment, as texts of the form NAME=value; empty for dead processes and for processes of other users."""
+    young: bool
+    """False if it is older than all leaders, so that it cannot descend from one."""
 
 
 def end_trees(trees: Collection[ProcessTree]) -> None:
@@ -78,19 +83,20 @@ def end_trees(trees: Collection[ProcessTree]) -> None:
             found |= new
             for pid in new:
                 _signal(pid, signal.SIGSTOP)
+        owners = _find_owners(leaders | found)
     finally:  # after an interrupt, no process may stay stopped
         for leader in leaders:
             _signal(leader, signal.SIGKILL, os.killpg)
         for pid in found:
             _signal(pid, signal.SIGKILL)
-    _end_marked(marks, leaders)
+    _end_marked(marks, leaders, owners)
 
 
-def _end_marked(marks: Set[bytes], leaders: Set[int]) -> None:
+def _end_marked(marks: Set[bytes], leaders: Set[int], owners: Set[int]) -> None:
     """Kill processes that have one of the marks until none is left, because killed processes take a moment to die."""
     until = monotonic() + DEATH_SECONDS
     while monotonic() < until:
-        left = [process.pid for process in _list_others(leaders) if not process.environment.isdisjoint(marks)]
+        left = [process.pid for process in _list_others(leaders) if process.young and _is_marked(process.pid, marks, owners)]
         if not left:
             return
         for pid in left:
@@ -104,29 +110,37 @@ def _read_marks(trees: Collection[ProcessTree]) -> tuple[set[int], set[bytes]]:
 
 
 def find_members(trees: Collection[ProcessTree]) -> set[int]:
-    """Return all processes of some trees except their leaders."""
+    """Return all processes of some trees except their leaders.
+
+    A process that has lost its parent is found only if it belongs to this user, or to the owner of another process of the trees.
+    """
     leaders, marks = _read_marks(trees)
     children: defaultdict[int, list[int]] = defaultdict(list)
-    marked: set[int] = set()
+    young: set[int] = set()
     for process in _list_others(leaders):
         children[process.parent].append(process.pid)
-        if not process.environment.isdisjoint(marks):
-            marked.add(process.pid)
+        if process.young:
+            young.add(process.pid)
     below: set[int] = set()
     waiting = list(leaders)
     while waiting:
         new = [child for child in children.get(waiting.pop(), ()) if child not in below]
         below.update(new)
         waiting += new
-    return (below | marked) - leaders
+    owners = _find_owners(leaders | below)
+    return (below | {pid for pid in young - below if _is_marked(pid, marks, owners)}) - leaders
 
 
 def _list_others(leaders: Set[int]) -> Iterator[_Process]:
-    """Yield all other processes. On Linux, the environment of a process that is older than all leaders is not read."""
+    """Yield all other processes. Without Linux, all of them count as young."""
     own = os.getpid()
-    for process in _read_proc(leaders) if os.path.exists(f"{_PROC}/{own}/stat") else _read_psutil():  # noqa: PTH110
+    for process in _read_proc(leaders) if _has_proc() else _read_psutil():
         if process.pid != own:
             yield process
+
+
+def _has_proc() -> bool:
+    return os.path.exists(f"{_PROC}/{os.getpid()}/stat")  # noqa: PTH110
 
 
 def _read_proc(leaders: Set[int]) -> Iterator[_Process]:
@@ -137,11 +151,7 @@ def _read_proc(leaders: Set[int]) -> Iterator[_Process]:
         if name.isdigit():
             with suppress(OSError):
                 status = _read_status(name)
-                environment: Set[bytes] = frozenset()
-                if int(status[20]) >= since:
-                    with suppress(OSError), open(f"{_PROC}/{name}/environ", "rb") as file:  # noqa: PTH123
-                        environment = frozenset(file.read().split(b"\0"))  # if this fails, another user owns the process
-                yield _Process(int(name), int(status[2]), environment)
+                yield _Process(int(name), int(status[2]), int(status[20]) >= since)
 
 
 def _read_status(pid: int | str) -> list[bytes]:
@@ -155,11 +165,33 @@ def _read_psutil() -> Iterator[_Process]:
 
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            pid, parent = process.pid, process.ppid()
-            environment: Set[bytes] = frozenset()
-            with suppress(psutil.Error):
-                environment = frozenset([os.fsencode(f"{name}={value}") for name, value in process.environ().items()])
-            yield _Process(pid, parent, environment)
+            yield _Process(process.pid, process.ppid(), young=True)
+
+
+def _find_owners(pids: Set[int]) -> set[int]:
+    """Return the ids of this user and of the owners of some processes."""
+    owners = {os.getuid()}
+    for pid in pids:
+        with suppress(OSError):  # it has ended
+            owners.add(os.stat(f"{_PROC}/{pid}").st_uid)  # noqa: PTH116
+    return owners
+
+
+def _is_marked(pid: int, marks: Set[bytes], owners: Set[int]) -> bool:
+    """Return True if a process of one of the owners has inherited one of the marks."""
+    environment = b""
+    if _has_proc():
+        with suppress(OSError):  # it has ended
+            if os.stat(f"{_PROC}/{pid}").st_uid in owners:  # noqa: PTH116
+                with open(f"{_PROC}/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123
+                    environment = file.read(MAX_ENVIRONMENT_BYTES)
+    else:
+        import psutil
+
+        with suppress(psutil.Error):  # also if another user owns it
+            variables = psutil.Process(pid).environ().items()
+            environment = b"\0".join([os.fsencode(f"{name}={value}") for name, value in variables])
+    return any(mark in environment for mark in marks)
 
 
 def _signal(pid: int, number: int, send: Callable[[int, int], None] = os.kill) -> None:

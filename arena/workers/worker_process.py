@@ -163,7 +163,8 @@ def end_workers(workers: Sequence[WorkerProcess]) -> None:
 
 def _start_process(command: Sequence[str], memory: int, mark: str) -> subprocess.Popen[bytes]:
     # The worker has the import path of this process. -P leaves the current folder out, so that results do not depend on it.
-    environment: Mapping[str, str] = {**PythonProcess.environment(), ProcessTree.OF_WORKER: mark}
+    # The mark comes first, because `ProcessTree` reads only the beginning of an environment.
+    environment: Mapping[str, str] = {ProcessTree.OF_WORKER: "", **PythonProcess.environment()} | {ProcessTree.OF_WORKER: mark}
     bound = "bound" if threading.current_thread() is threading.main_thread() else "free"
     return subprocess.Popen(  # noqa: S603 - the command of a worker
         [*command, str(os.getpid()), str(memory), bound],

@@ -182,7 +182,8 @@ def _run(words: Sequence[str], note: SharedNote) -> int:
     mark = f"{os.getpid()}-{token_hex(8)}"
     max_bytes = int(MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     command = [sys.executable, "-P", "-m", "arena", *words]
-    environment = {**HASHES, **PythonProcess.environment(), NOTE_VARIABLE: str(note.descriptor), ProcessTree.OF_AGENT: mark}
+    environment = {ProcessTree.OF_AGENT: "", **HASHES, **PythonProcess.environment(), NOTE_VARIABLE: str(note.descriptor)}
+    environment[ProcessTree.OF_AGENT] = mark  # it stays the first variable
     process = subprocess.Popen(  # noqa: S603 - the command of arena itself
         launch_command(command, max_bytes),
         env=environment,

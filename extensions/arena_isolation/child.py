@@ -93,7 +93,7 @@ class ChildProcess(subprocess.Popen[bytes]):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env={**environment, ProcessTree.OF_AGENT: self._mark},
+            env={ProcessTree.OF_AGENT: "", **environment} | {ProcessTree.OF_AGENT: self._mark},  # it comes first
             start_new_session=True,
             bufsize=0,
             pass_fds=descriptors if calls is None else (*descriptors, calls),

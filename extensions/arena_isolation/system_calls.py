@@ -130,9 +130,9 @@ IGNORED_ADVICE = (12, 20, 21, 25)
 """Advice of madvise(2) that takes pages out of memory, or changes pages that others use, too: MADV_MERGEABLE, MADV_COLD,
 MADV_PAGEOUT, MADV_COLLAPSE.
 """
-DENIED_OPTIONS = (62, 67)
-"""The denied options of prctl(2): PR_SCHED_CORE, which keeps other programs from a core, and PR_SET_MEMORY_MERGE, which does the
-same as MADV_MERGEABLE.
+DENIED_OPTIONS = (35, 62, 67)
+"""The denied options of prctl(2): PR_SET_MM, which lets a process claim that its environment has any size; PR_SCHED_CORE, which
+keeps other programs from a core; and PR_SET_MEMORY_MERGE, which does the same as MADV_MERGEABLE.
 """
 HUGE_PAGES, HUGE_FILE = 0x40000, 4
 """MAP_HUGETLB of mmap(2) and MFD_HUGETLB of memfd_create(2). All programs of the machine share these pages."""

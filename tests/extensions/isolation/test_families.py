@@ -124,3 +124,31 @@ def test_other_processes_are_not_ended(tmp_path: Path) -> None:
     assert [other.poll() for other in others] == [None, None]
     end_trees([ProcessTree(others[0].pid, ProcessTree.OF_WORKER, "another")])
     assert [other.wait(DEADLINE_SECONDS) for other in others] == [-9, -9]  # the second by its mark
+
+
+def test_an_orphan_with_a_long_environment_is_ended(tmp_path: Path) -> None:
+    """Only the beginning of an environment is read. It has the mark, because children inherit the order of the variables."""
+    many = {f"VARIABLE_{number}": "x" * 10_000 for number in range(100)}
+    command = [sys.executable, "-I", "-S", "-c", LEADER.replace("{way}", WAYS["without a parent"][0]), str(tmp_path)]
+    started = ChildProcess(command, "/", 0, {**many, **os.environ})
+    eventually(lambda: any(tmp_path.iterdir()))
+    (born,) = [int(file.name) for file in tmp_path.iterdir()]
+    assert born in started.tree.find_members()
+    started.end()
+    eventually(lambda: not living(born))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process of another user")
+def test_an_orphan_of_an_unrelated_user_does_not_belong_to_a_tree() -> None:
+    """Its environment is not read, although root could. A child of the tree belongs to it, whoever owns it."""
+    with subprocess.Popen(["sleep", "600"], env={ProcessTree.OF_WORKER: "a"}, start_new_session=True) as leader:
+        tree = ProcessTree(leader.pid, ProcessTree.OF_WORKER, "a")
+        with subprocess.Popen(["sleep", "600"], env={ProcessTree.OF_WORKER: "a"}, user=23456, group=23456) as other:
+            assert tree.find_members() == set()
+            with subprocess.Popen(["sleep", "600"], env={ProcessTree.OF_WORKER: "a"}) as own:
+                assert tree.find_members() == {own.pid}
+                own.kill()
+            below = ProcessTree(os.getpid(), ProcessTree.OF_WORKER, "none")
+            assert other.pid in below.find_members()
+            other.kill()
+        leader.kill()

@@ -111,8 +111,8 @@ def test_the_filter_denies_only_the_listed_system_calls(machine: str) -> None:
         assert found == {ALLOW if family == socket.AF_UNIX else EAFNOSUPPORT}
     for advice in range(30):  # MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE
         assert verdict(program, architecture, known["madvise"], 0, 0, advice) == (DONE if advice in (12, 20, 21, 25) else ALLOW)
-    for option in range(100):  # PR_SCHED_CORE, PR_SET_MEMORY_MERGE
-        assert verdict(program, architecture, known["prctl"], option) == (EPERM if option in (62, 67) else ALLOW)
+    for option in range(100):  # PR_SET_MM, PR_SCHED_CORE, PR_SET_MEMORY_MERGE
+        assert verdict(program, architecture, known["prctl"], option) == (EPERM if option in (35, 62, 67) else ALLOW)
     for flag in range(4):  # MPOL_MF_STRICT, MPOL_MF_MOVE, MPOL_MF_MOVE_ALL, MPOL_MF_LAZY
         assert verdict(program, architecture, known["mbind"], 0, 4096, 1, 0, 0, 1 << flag) == EPERM
     for bit in range(32):  # MAP_HUGETLB, MFD_HUGETLB
