@@ -37,8 +37,12 @@ RESTRICTED_MOUNT = 2 | 4 | 8
 """MS_NOSUID, MS_NODEV and MS_NOEXEC."""
 READ_ONLY = 1 | 32 | 4096
 """MS_RDONLY, MS_REMOUNT and MS_BIND."""
-DROP_FROM_BOUNDS, SYS_ADMIN = 24, 21
-"""PR_CAPBSET_DROP, and the capability to mount: CAP_SYS_ADMIN."""
+DROP_FROM_BOUNDS, SYS_PTRACE, SYS_ADMIN = 24, 19, 21
+"""PR_CAPBSET_DROP, and the capabilities to change any other process and to mount: CAP_SYS_PTRACE, CAP_SYS_ADMIN."""
+DUMPABLE = 4
+"""PR_SET_DUMPABLE."""
+CAPABILITY_VERSION = 0x20080522
+"""_LINUX_CAPABILITY_VERSION_3 of capset(2)."""
 
 
 def main() -> None:
@@ -134,8 +138,11 @@ def _go_apart(memory: int) -> None:
         # is in the group of its parent, because Linux continues a group that loses its last parent within the session.
         os.setsid()
         if program := os.fork():
+            import ctypes
             import signal
 
+            # This process is under no filter, so the program must not be able to act through it.
+            ctypes.CDLL(None).capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24))
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # like other signals that the program sends to its group
             os.dup2(tell, 0)
             os.closerange(1, tell + 1)
@@ -184,7 +191,8 @@ def _begin_namespace() -> None:
 
     If a container hides parts of /proc, no other /proc can be mounted. Then processes outside are visible, but cannot be reached.
     The files of control groups become read-only, so that the program cannot leave its group. Root could change that, so the
-    program does not get the right to mount.
+    program does not get the right to mount. Nor does it get the right to change any process: with that right, it could act
+    through this process, which is not dumpable and so protected from all others.
     """
     import ctypes
 
@@ -197,7 +205,9 @@ def _begin_namespace() -> None:
             words = line.split()
             if words[words.index(b"-") + 1] in (b"cgroup", b"cgroup2"):
                 libc.mount(None, words[4], None, READ_ONLY | RESTRICTED_MOUNT, None)
-    _control(DROP_FROM_BOUNDS, SYS_ADMIN)
+    for right in (SYS_ADMIN, SYS_PTRACE):
+        _control(DROP_FROM_BOUNDS, right)
+    _control(DUMPABLE, 0)
 
 
 def _reap(program: int) -> int:

@@ -15,6 +15,7 @@ from arena import Agent, hookimpl
 
 libc = ctypes.CDLL(None, use_errno=True)
 REMOUNT_BIND, DETACH, NEW_MOUNTS, NEW_USER = 32 | 4096, 2, 0x00020000, 0x10000000
+ATTACH, DETACHED = 16, 17
 
 def mounts():
     "The mounts of control groups."
@@ -53,11 +54,27 @@ def in_namespace():
         return "none"
     return f"{remount()} {leave()} {sum(libc.umount2(mount.encode(), DETACH) == 0 for mount in mounts())}"
 
+def reach():
+    "Attaches to the first process of the namespace, or opens its memory: it could mount for this one."
+    attached = libc.ptrace(ATTACH, 1, None, None) == 0
+    if attached:
+        os.waitpid(1, 0x40000000)  # __WALL
+        libc.ptrace(DETACHED, 1, None, None)
+    try:
+        os.close(os.open("/proc/1/mem", os.O_RDWR))
+    except OSError:
+        return int(attached)
+    return 2 + attached
+
+def first_rights():
+    with open("/proc/1/status") as status:
+        return sum(int(line.split()[1], 16) for line in status if line.startswith(("CapPrm", "CapEff", "CapInh")))
+
 class Leaver(Agent):
     name = "leaver"
     def choose(self, game, state, search):
         before = groups()
-        found = [leave(), remount(), leave(), in_child(in_namespace)]
+        found = [leave(), remount(), leave(), in_child(in_namespace), reach(), first_rights()]
         raise RuntimeError(f"found {found} same {groups() == before} arena {any('/arena-' in line for line in before)}")
 
 class Honest(Agent):
@@ -66,6 +83,12 @@ class Honest(Agent):
     def choose(self, game, state, search):
         for mount in mounts():
             os.listdir(mount)
+        if (child := os.fork()) == 0:
+            libc.ptrace(0, 0, None, None)  # lets its parent trace it, as debuggers do
+            os.kill(os.getpid(), 19)
+            os._exit(0)
+        assert os.WIFSTOPPED(os.waitpid(child, 0)[1]) and libc.ptrace(DETACHED, child, None, None) == 0
+        os.waitpid(child, 0)
         return game.actions(state)[0]
 
 @hookimpl
@@ -77,7 +100,7 @@ def arena_agents():
 @pytest.mark.process
 @pytest.mark.promise(hole="clock", isolation="process")
 def test_an_agent_cannot_leave_its_control_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It cannot leave the group by creating a user namespace, either."""
+    """It cannot leave the group by creating a user namespace or through the first process of its namespace, either."""
     stop_agents_by("group", monkeypatch)
     if not (groups_admit() and namespaces_work()):
         pytest.skip("no group can be entered here, or no namespace made")
@@ -89,4 +112,7 @@ def test_an_agent_cannot_leave_its_control_group(tmp_path: Path, monkeypatch: py
     for record in run({"game": "tic-tac-toe", "rounds": 1, "limits": {"seconds": 30}, "agents": agents}).records:
         assert record.labels[record.seat or 0] == "leaver", record
         words = str(record.message)
-        assert "found [0, 0, 0, '0 0 0'] same True arena True" in words or "found [0, 0, 0, 'none'] same True arena True" in words
+        assert (
+            "found [0, 0, 0, '0 0 0', 0, 0] same True arena True" in words
+            or "found [0, 0, 0, 'none', 0, 0] same True arena True" in words
+        )
