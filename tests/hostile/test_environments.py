@@ -43,7 +43,7 @@ class Swollen(Agent):
         return action
 
 class Hoarder(Agent):
-    "Has 20 children with as many variables as fit, and one that tells in the depth how many microseconds it ran after the last answer."
+    "Has 20 children with as many variables as fit, and one that reports as depth the microseconds it ran after the last answer."
     name = "hoarder"
     shared = None
     def choose(self, game, state, search):

@@ -241,13 +241,16 @@ def test_texts_that_imitate_a_verdict_are_refused(
     text: str, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They stand in the criteria of a ranking, in a remark, and in a key."""
-    for edit in (
+    edits: list[Callable[[dict[str, Any]], None]] = [
         lambda board: board.update(ranking={"columns": [], "criteria": text, "placings": None}),
         lambda board: board["plugin_columns"][0].update(remarks=[text]),
         lambda board: board.update({text: 1}),
-    ):
+    ]
+    for edit in edits:
         files = read(packed)
-        change_run(files, lambda values, edit=edit: edit(values["boards"][0]))
+        values = json.loads(files["run.json"])
+        edit(values["boards"][0])
+        files["run.json"] = json.dumps(values).encode()
         rehash(files)
         code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
         assert code in (1, 2)
