@@ -1,5 +1,6 @@
 """What a ladder keeps: asked for at every moment, also when it has taken in a great deal, and while others hold the file."""
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,8 +10,10 @@ import pytest
 
 from arena.errors import StoreError
 from arena.store import Store, database
-from arena_ladder.host import refusal_of
+from arena_ladder.host import LadderApp, LadderHost, refusal_of
 from arena_ladder.ledger import Ledger
+from tests.ladder.hostile.test_many_submissions import host as host
+from tests.ladder.hostile.test_public_figures import ask
 
 
 @pytest.fixture
@@ -74,6 +77,44 @@ def test_a_locked_store_is_not_reported_as_a_missing_page(ledger: Ledger, monkey
     told = "the store of the ladder cannot be used right now; nothing was stored"
     assert (refusal.status, str(refusal), refusal.hint) == (503, told, "try again in a minute, or contact the host of the ladder")
     assert refusal_of(StoreError("a.db holds no match 0")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("/home/ada/my course/results/a.db holds no match 0", "a.db holds no match 0"),
+        ("paused: /srv/x/a.db: the disk is full; free some space", "paused: a.db: the disk is full; free some space"),
+        ("OSError: [Errno 5] Input/output error: '/srv/x/a.db'", "OSError: [Errno 5] Input/output error: 'a.db'"),
+        ("the cluster tls://10.0.0.1:8786 is away", "the cluster tls://10.0.0.1:8786 is away"),
+        ("expected and/or, see results/a.db", "expected and/or, see results/a.db"),
+    ],
+)
+def test_the_public_state_names_no_folder_of_the_host(
+    host: LadderHost, monkeypatch: pytest.MonkeyPatch, text: str, shown: str
+) -> None:
+    def fail() -> None:
+        raise StoreError(text)
+
+    host.runner._tell(text)
+    assert host.public.read().state == shown
+    monkeypatch.setattr(host.runner, "play", fail)
+    host._contest()
+    assert host.public_state == shown
+    assert str(host.trouble) == text, "the host reads all of it"
+
+
+def test_a_page_passes_on_no_error_with_a_file_of_the_host(host: LadderHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    app, path = LadderApp(host), host.store.path
+
+    async def answer(*_: object) -> dict[str, str]:
+        return {"error": f"{path} holds no match 0"}
+
+    monkeypatch.setattr(app._pages.processes, "ask", answer)
+    for page, query in ((f"match/{'0' * 32}", ""), ("panels", f"place=match&id={'0' * 32}")):
+        told = asyncio.run(ask(app.app(), f"/api/t/ladder/{page}", query, ""))
+        assert told.startswith("404 ")
+        assert "not found here" in told
+        assert str(path.parent) not in told
 
 
 def test_a_new_version_replaces_the_oldest_one(ledger: Ledger) -> None:

@@ -3,6 +3,7 @@
 A season is the time between two changes of the agents in play. A plan consists of the pairs of games that are chosen at one time.
 """
 
+import re
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -112,6 +113,8 @@ def check_known(boards: Sequence[BoardStandings]) -> None:
         raise Refusal(503, "the standings are not available yet", "ask again in a second", START_SECONDS)
 
 
+FOLDERS = re.compile(r"(?<![\w./:])/(?:[^/\n:;]+/)+")
+"""The folders of an absolute path, whose names may have spaces."""
 NO_WORKER = "paused: the cluster has no workers"
 """The state while matches wait for a worker to join the cluster."""
 
@@ -486,8 +489,13 @@ class ContestRunner:
             self._waiting.clear()
 
     def _tell(self, state: str) -> None:
-        self.contest.state = state
+        self.contest.state = drop_folders(state)
         self.contest.version += 1
+
+
+def drop_folders(text: str) -> str:
+    """Return a text in which only the last part of each absolute path is left, because everybody reads the state of a ladder."""
+    return FOLDERS.sub("", text)
 
 
 def _find_group(labels: Collection[str], groups: Mapping[str, str]) -> set[str]:

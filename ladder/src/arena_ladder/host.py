@@ -29,7 +29,7 @@ from arena_isolation.agent_start import prove_once
 from arena_isolation.child import ChildProcess
 from arena_ladder.api import LadderApi, Refused
 from arena_ladder.code_folder import CodeFolder
-from arena_ladder.contest import ContestRunner
+from arena_ladder.contest import ContestRunner, drop_folders
 from arena_ladder.examination import Examiner
 from arena_ladder.host_api import HostApi
 from arena_ladder.ledger import Ledger, bind_store, find_deadline, make_private
@@ -188,7 +188,8 @@ class LadderHost:
                 say(f"seed: {self.store.last().seed}")
         except BaseException as error:  # it is reported when the process ends
             self.trouble = error
-            self.runner.contest.state = error.args[0] if isinstance(error, ArenaError) and error.args else describe(error)
+            text = str(error.args[0]) if isinstance(error, ArenaError) and error.args else describe(error)
+            self.runner.contest.state = drop_folders(text)
 
 
 @contextmanager

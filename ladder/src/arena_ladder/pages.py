@@ -195,8 +195,8 @@ class LadderPages:
 
     async def _ask(self, request: Request, asked: dict[str, Any]) -> dict[str, Any]:
         reply = await self.processes.ask({**asked, "store": str(self._store)}, VIEW_SECONDS, request)
-        if "error" in reply:
-            raise Refusal(404, str(reply["error"]), "see the list of matches")
+        if "error" in reply:  # its text may name files of the host
+            raise Refusal(404, "not found here", "see the list of matches")
         return reply
 
     async def entry(self, name: str = "") -> Response:
