@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any
 
+import anyio
 import anyio.to_thread
 from fastapi import Depends, FastAPI, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -51,6 +52,8 @@ class LadderPages:
         self._assets = Assets(STATIC, root=host.root)
         self._navigation = navigation_of(host.root)
         self._listeners = Listeners()
+        self._wheel_turns = anyio.CapacityLimiter(1)
+        """While a wheel is made, which takes seconds, requests for it must not use up the threads of all other requests."""
         self._told: tuple[tuple[bool, int] | None, str] = (None, "")
         self._event = b""
         """The standings as an event. It is encoded once for all listeners, because a course may have hundreds of them."""
@@ -103,7 +106,7 @@ class LadderPages:
     async def wheel(self, name: str) -> Response:
         """Return a wheel of the versions that run this ladder, so that authors can install the same versions."""
         wanted = list_wheels().get(name)
-        content = None if wanted is None else await anyio.to_thread.run_sync(read_wheel, wanted)
+        content = None if wanted is None else await anyio.to_thread.run_sync(read_wheel, wanted, limiter=self._wheel_turns)
         if content is None:
             raise Refusal(404, "no such file", "see the page “Hand in” for the command that installs arena")
         return Response(content, media_type="application/zip", headers={"cache-control": "private, max-age=300"})

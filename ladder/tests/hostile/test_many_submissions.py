@@ -13,12 +13,14 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from arena.store import Store
+from arena_ladder import pages
 from arena_ladder.host import LadderApp, LadderHost
 from arena_ladder.ledger import CoursePoint, Ledger, bind_store
 from arena_ladder.matchmaking import BoardStandings
 from arena_ladder.spec import load_ladder
 from arena_ladder.submissions import MAX_FINDINGS_CHARACTERS
 from arena_web.error_answers import AsciiJson
+from tests.eventually import DEADLINE_SECONDS
 from tests.ladder.hostile.test_public_figures import ask
 from tests.ladder.hosting import SPEC
 
@@ -158,3 +160,22 @@ def test_no_route_writes_in_the_thread_that_serves_all_requests(
     posts = {route.path for route in app.routes if isinstance(route, Route) and "POST" in (route.methods or ())}
     assert len(posts) == len(posted) + 1, "and handing in, which reads a form"
     assert found[True] == 0
+
+
+def test_nobody_waits_for_a_wheel_that_others_ask_for(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More strangers ask for it than there are threads, while it is made."""
+    made = threading.Event()
+    monkeypatch.setattr(pages, "read_wheel", lambda _name: made.wait() and b"wheel")
+    monkeypatch.setattr(pages, "list_wheels", lambda: {"a.whl": "a"})
+
+    async def rush() -> tuple[str, list[str]]:
+        asked = [asyncio.create_task(ask(app, "/dist/a.whl", "", "")) for _ in range(100)]
+        try:
+            found = await asyncio.wait_for(ask(app, "/metrics", "", ""), DEADLINE_SECONDS)
+        finally:
+            made.set()
+        return found, await asyncio.gather(*asked)
+
+    other, wheels = asyncio.run(rush())
+    assert other.startswith("200 ")
+    assert all(one.endswith("wheel") for one in wheels)
