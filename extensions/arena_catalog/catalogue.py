@@ -69,6 +69,32 @@ def choose_games(registry: Registry, agent: type[Agent]) -> tuple[dict[str, Game
     return {name: playable[name] for name in ordered if name not in left_out}, left_out
 
 
+MIN_LIKENESS_BESIDE = 0.4
+"""A game in the file of an agent is suggested for an unknown name from this similarity on, which is less than for other games."""
+
+
+def explain_no_game(registry: Registry, agent: type[Agent]) -> str:
+    """Return why an agent can play none of the games in a registry.
+
+    Raises ArenaError if a game that it names is unknown, or cannot be created here, for example because a library is missing.
+    """
+
+    def refuse(error: Exception) -> None:  # required parameters are no reason
+        if isinstance(error, ArenaError):
+            raise error
+
+    names = sorted(Abilities(agent).games)
+    source = next((registry.sources["agent", key].name for key, kind in registry.agents.items() if kind is agent), None)
+    beside = [name for name in registry.games if registry.sources["game", name].name == source]
+    for name in names:
+        if name not in registry.games and (near := get_close_matches(name, beside, n=1, cutoff=MIN_LIKENESS_BESIDE)):
+            raise UnknownName("game", name, (), hint=f"did you mean {near[0]!r}, which {source} defines?")
+    named = [make_default(registry.game(name), refuse) for name in names]
+    reasons = [reason for game in named if game is not None and (reason := Abilities(agent).find_refusal(game)) is not None]
+    needs = f": the agent needs {Traits(agent.needs)}" if agent.needs else ""
+    return "; ".join(reasons) or f"no game fits{needs}; `arena list games` shows the traits of all games"
+
+
 def make_game(registry: Registry, name: str, values: Mapping[str, Any]) -> Game:
     """Return a game with these parameters, which are validated as in a spec. Raises ArenaError if they do not fit."""
     kind = registry.game(name)

@@ -20,7 +20,7 @@ from arena.api.spec import Board, load_spec
 from arena.api.store import Run, TemporaryStore
 from arena.clock import monotonic
 from arena.stats import SIGNIFICANCE_LEVEL, Pair
-from arena_catalog.catalogue import choose_games, text_width
+from arena_catalog.catalogue import choose_games, explain_no_game, text_width
 from arena_check.check_process import CheckProgress
 from arena_check.trial import own_move_limit
 from arena_setup.match_setup import make_patient
@@ -124,7 +124,8 @@ class TrialBoard:
         """
         chosen, sources = choose_games(self.registry, agent)[0], self.registry.sources
         if not chosen:
-            raise ArenaError(f"{self.file}: no game fits; load the plugin of its game with --plugin GAME.py")
+            reason = explain_no_game(self.registry, agent)
+            raise ArenaError(f"{self.file}: {reason}; or load the plugin of another game with --plugin GAME.py")
         names = [name for name in chosen if sources["game", name].name == self.file]
         names = names or [name for name in chosen if sources["game", name].asked or sources["game", name].own]
         return [chosen[name] for name in names]
