@@ -21,7 +21,7 @@ from arena.api.results import figures
 from arena.api.spec import Parameters, PluginPlace, source_line
 from arena.clock import monotonic
 from arena_catalog.board_files import load_board_module
-from arena_catalog.catalogue import choose_games
+from arena_catalog.catalogue import choose_games, explain_no_game
 from arena_check.agent_checks import MOVES, agent_setups
 from arena_check.check_process import CheckProgress
 from arena_check.compiled_checks import compiled_verdicts
@@ -242,11 +242,7 @@ class CheckRun:
             yield from [(True, line) for line in skipped]
             return
         if not fitting:
-            for name in sorted(Abilities(agent).games):
-                make_default(self.registry.game(name), _raise_refusal)
-            raise ArenaError(
-                f"no game fits: the agent needs {Traits(agent.needs)}; `arena list games` shows the traits of all games"
-            )
+            raise ArenaError(explain_no_game(self.registry, agent))
         needed = [name for name, parameter in Parameters(agent).known.items() if parameter.default is parameter.empty]
         if needed:
             made_so = f"check_agent({agent.__name__}({', '.join([f'{name}=...' for name in needed])}))"
@@ -301,8 +297,8 @@ class CheckRun:
     def _verdicts_on(
         self, key: tuple[str, ...], agent: type[Agent], board: Game, games: int, foresee: Callable[[float], None]
     ) -> Iterator[Verdict]:
-        """Yield the verdicts on an agent in one of several games. If the agent repeats its actions in this process, the second
-        process plays too, unless the time is up.
+        """Yield the verdicts on an agent in one of several games. If the agent repeats its actions in this process, and does not
+        use the global random generator, which would explain a difference, the second process plays too, unless the time is up.
         """
         matches = max(1, self.how.matches // GAME_MATCHES_PER_AGENT_MATCH)
         for setup in agent_setups(agent, board, self.registry):
@@ -312,7 +308,7 @@ class CheckRun:
                 found = list(timed.suite(self.how.seed, matches, self.how.patience).verdicts())
             kept = {each.check for each in found if each.kept and each.reached}
             other = None
-            if {"plays", "repeats"} <= kept and monotonic() - began < timed.seconds:
+            if {"plays", "repeats", "randomness"} <= kept and monotonic() - began < timed.seconds:
                 other = self.second.verdict(key, board, "repeats", self.how.seed, matches)
             yield from [other if other is not None and each.check == "repeats" else each for each in found]
 

@@ -195,6 +195,39 @@ def test_a_choice_that_depends_on_the_hash_of_a_string_is_found(tmp_path: Path) 
     assert len(differ) == 3
 
 
+RARELY = """
+import random
+
+from arena import Agent, hookimpl
+
+
+class Rarely(Agent):
+    "Uses the global random generator in one branch, so that this process may repeat its actions by chance."
+    name = "rarely"
+    games = {"tic-tac-toe"}
+
+    def choose(self, game, state, search):
+        legal = game.actions(state)
+        return random.choice(legal) if len(legal) == 2 else legal[0]
+
+
+@hookimpl
+def arena_agents():
+    return [Rarely]
+"""
+
+
+@pytest.mark.process
+def test_hashes_are_not_blamed_for_the_global_random_generator(tmp_path: Path) -> None:
+    """With each of these seeds, the report names the generator, and no other cause that the agent does not have."""
+    (tmp_path / "mine.py").write_text(RARELY)
+    for seed in range(2):
+        done = arena_in(tmp_path)("check", "mine.py", "--matches", "4", "--seed", str(seed))
+        assert done.returncode == 1
+        assert "tic-tac-toe, randomness: the agent uses the global random generator" in done.stdout
+        assert "hash of a string" not in done.stdout
+
+
 SEVERAL = """
 import os
 
