@@ -44,7 +44,8 @@ def validate(specs: tuple[str, ...], plugins: tuple[str, ...]) -> int:
                 for warning in warnings:
                     say(f"warning: {warning}")
                 counted = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}, " if warnings else ""
-                print(f"{escape_line(spec)}: no faults, {counted}{figures.amount(ready.size, 'match')}", file=out)
+                most = "" if ready.exact else "at most "
+                print(f"{escape_line(spec)}: no faults, {counted}{most}{figures.amount(ready.size, 'match')}", file=out)
                 for note in (*ready.notes, *repeat_notes(ready.boards), *speed_notes(ready)):
                     say(f"note: {note}")
     return code

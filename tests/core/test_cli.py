@@ -423,6 +423,21 @@ def test_validate_prints_all_faults_of_all_specs(tmp_path: Path, invoke: Arena) 
     assert len(done.stdout.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("keys", "matches"),
+    [
+        ("format: round-robin\nrounds: 3\nagents: [random, greedy]\n", "6 matches"),  # two orders of seats per round
+        (
+            "format: {name: head-to-head, test: {sprt: {elo0: 0, elo1: 50}}}\nrounds: 300\nagents: [random, greedy]\n",
+            "at most 600 matches",
+        ),
+    ],
+)
+def test_validate_counts_matches_or_says_how_many_there_can_be(tmp_path: Path, invoke: Arena, keys: str, matches: str) -> None:
+    (tmp_path / "cup.yaml").write_text(f"game: tic-tac-toe\n{keys}")
+    assert invoke("validate", "cup.yaml").stdout == f"cup.yaml: no faults, {matches}\n"
+
+
 def test_an_agent_that_cannot_play_on_a_board_is_reported_as_a_note(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "cup.yaml").write_text(
         "games: [tic-tac-toe, {name: sliding-tiles, shuffle: 2}]\nrounds: 1\nagents: [random, type-a]\nlimits: {moves: 9}\n"
