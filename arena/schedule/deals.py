@@ -9,7 +9,6 @@ the same order of seats.
 
 from collections.abc import Iterable
 
-from arena.game import gives
 from arena.match.match import Seat
 from arena.schedule.schedule import Scheduled
 from arena.spec import Spec
@@ -28,7 +27,7 @@ class Deals:
         self._boards = {
             number
             for number, board in enumerate(spec.boards)
-            if (board.has_chance or gives(board.game, "observation")) and any(self._is_confined(seat) for seat in board.seats)
+            if board.has_deals and any(self._is_confined(seat) for seat in board.seats)
         }
         self._workers: dict[str, object] = {}
 

@@ -10,7 +10,7 @@ from arena.agent import Agent
 from arena.configured import name_of
 from arena.errors import SpecFault
 from arena.format import Field, Format, Kind, RankedBy, ranks
-from arena.game import Game, Puzzle
+from arena.game import Game, Puzzle, gives
 from arena.heuristics import Evaluation
 from arena.limits import Limits
 from arena.match.adjudication import Adjudication
@@ -18,6 +18,7 @@ from arena.match.chance_streams import has_chance
 from arena.match.match import Positions, Seat, Settings, seat_identity
 from arena.plugins.registry import Registry
 from arena.secret import Seed, commitment
+from arena.simultaneous import Simultaneous
 from arena.spec.document import Document
 from arena.spec.parameters import Parameters, make_plain
 from arena.traits import Abilities
@@ -88,6 +89,16 @@ class Board:
         return has_chance(self.game)
 
     @property
+    def has_deals(self) -> bool:
+        """Whether all matches of a round share something that an agent could remember: dice, or what observations hide. Choices
+        that are made at the same time are hidden, too, but they are not shared.
+        """
+        hides = gives(self.game, "observation")
+        if isinstance(self.game, Simultaneous):
+            hides = type(self.game).seen is not Simultaneous.seen
+        return self.has_chance or hides
+
+    @property
     def native(self) -> bool:
         """Whether the game uses native code that may crash its process."""
         return bool(self.game.native)
@@ -136,7 +147,7 @@ class Spec:
 
     @property
     def size(self) -> int:
-        """The number of matches on all boards."""
+        """The number of matches on all boards; if it depends on results, the largest possible number."""
         return sum(board.size for board in self.boards)
 
     @property

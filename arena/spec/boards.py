@@ -62,7 +62,7 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
 
 def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
     """Note that all matches of a round have the same deals, if an agent could remember them from one match to the next."""
-    shared = [board for board in boards if board.has_chance or gives(board.game, "observation")]
+    shared = [board for board in boards if board.has_deals]
     near = {seat.isolation for board in shared for seat in board.seats}
     titles = ", ".join([board.title for board in shared])
     if IN_PROCESS in near:

@@ -15,7 +15,7 @@ from typing import IO, Any
 from arena import Agent, ArenaError, Game, Puzzle, Registry
 from arena.api.cli import say, tracebacks_wanted
 from arena.api.errors import Interrupted, call_foreign, escape_controls, is_authors
-from arena.api.games import Abilities, Traits, bind, count_given, make_default, name_of, settings
+from arena.api.games import Abilities, bind, count_given, make_default, name_of, settings
 from arena.api.processes import user_interrupts
 from arena.api.results import figures
 from arena.api.spec import Parameters, PluginPlace, source_line

@@ -697,6 +697,8 @@ def test_a_program_without_a_label_is_named_after_its_file(load: Load) -> None:
         ("kuhn-poker", "process", "a process sees each deal only once; `isolation: sandbox` also prevents it from leaving files"),
         ("kuhn-poker", "sandbox", None),
         ("pig", "process", "a process sees each deal only once"),
+        ("rock-paper-scissors", "none", None),  # hidden choices are no deals
+        ("goofspiel", "none", "nothing prevents agents from remembering them"),
     ],
 )
 def test_a_note_explains_how_agents_could_remember_deals_that_others_get_later(
