@@ -178,10 +178,9 @@ class FileChecks:
         environments = self.archive.read_values(ENVIRONMENT)
         self.environments = read_model(Environments, environments, f"{self.archive.place}: {ENVIRONMENT}")
         check_texts(environments, ENVIRONMENT)
-        packages = {**self.environments.libraries, **self.last.versions}
-        for name in packages.keys() - set(NO_PACKAGES):
-            if not (PACKAGE.fullmatch(name) and PACKAGE_VERSION.fullmatch(packages[name])):
-                text = abbreviate(f"{name} {packages[name]}")
+        for name, version in (*self.environments.libraries.items(), *self.last.versions.items()):
+            if name not in NO_PACKAGES and not (PACKAGE.fullmatch(name) and PACKAGE_VERSION.fullmatch(version)):
+                text = abbreviate(f"{name} {version}")
                 raise Contradiction(f"{ENVIRONMENT}: expected the name and the version of a package, got {text}")
         if self.environments.runs != Run.list_environments(self.runs):
             raise Contradiction(f"{ENVIRONMENT}: its runs do not have the versions in {RUN}")

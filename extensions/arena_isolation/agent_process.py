@@ -15,6 +15,7 @@ from arena_isolation.family_clock import ProcessorUse, read_own_wait
 from arena_isolation.helper_process import pack
 from arena_isolation.protocol import Broken
 from arena_isolation.sandbox import has_own_users
+from arena_isolation.stopped_family import FIRST_LISTING_SECONDS
 
 HELLO_SECONDS = 15.0
 """Timeout for the first message of a process, which the process sends before any match."""
@@ -266,9 +267,13 @@ class AgentProcess:
         return self._turn.out_of_cpu
 
     def _end_turn(self, seconds: float) -> None:
-        """Stop the process soon, and add the CPU time of a turn that took `seconds`. Raises AgentLost if the process used too
-        much.
+        """Stop the process, soon or after a long turn at once, and add the CPU time of a turn that took `seconds`. Raises
+        AgentLost if the process used too much.
+
+        The time from an answer to the stop is nobody's, so after a long turn nothing else comes before the stop.
         """
+        if seconds >= FIRST_LISTING_SECONDS and not self._pondering:
+            self.rest()
         if self._turn.measured and self._use is not None:
             if seconds < ChildProcess.SHORT_SECONDS:
                 self._use.add_short(seconds)

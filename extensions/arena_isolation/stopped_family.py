@@ -91,7 +91,7 @@ class StoppedFamily:
 
     def size(self, turn: float) -> int:
         """Return the number of descendants after a turn of `turn` seconds. They are listed again if that takes little time in
-        comparison with the turn.
+        comparison with the turn. Then the family must be stopped, because nobody counts what it does meanwhile.
         """
         if turn >= FIRST_LISTING_SECONDS:
             self._list(self._stops)
@@ -146,9 +146,13 @@ class StoppedFamily:
             if self.crowded:
                 self._signal_all(signal.SIGKILL)
             elif self._due is not None and stops == self._stops:
-                self._due = perf_counter() + LISTING_SECONDS
                 for group in new_groups:
                     _signal(group, signal.SIGSTOP)
+                if perf_counter() < self._due:  # right after the stop, which still takes a moment
+                    self._seen = self._read_clocks() | self._seen
+                    self._used = self._seen | self._used
+                    return
+                self._due = perf_counter() + LISTING_SECONDS
                 self._note_listing(new)
 
     def _note_listing(self, new: Set[int]) -> None:

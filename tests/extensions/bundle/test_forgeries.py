@@ -47,7 +47,7 @@ def test_a_library_that_is_missing_here_is_no_contradiction(
     isolation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A decision of the agent needs the library, so the spec can be loaded. All 6 matches are drawn."""
-    spec = f"game: tic-tac-toe\nagents: [random, {{agent: last, plugin: lazy.py}}]\nrounds: 3\nisolation: {isolation}\n"
+    spec = f"game: tic-tac-toe\nplugins: [lazy.py]\nagents: [random, last]\nrounds: 3\nisolation: {isolation}\n"
     (tmp_path / "library").mkdir()
     (tmp_path / "library/lazy_library.py").write_text("")
     (tmp_path / "lazy.py").write_text(LAZY.format("importlib; importlib.import_module('lazy_library')"))
@@ -241,7 +241,7 @@ def test_texts_that_imitate_a_verdict_are_refused(
     text: str, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They stand in the criteria of a ranking, in a remark, and in a key."""
-    edits: list[Callable[[dict[str, Any]], None]] = [
+    edits: list[Callable[[dict[str, Any]], object]] = [
         lambda board: board.update(ranking={"columns": [], "criteria": text, "placings": None}),
         lambda board: board["plugin_columns"][0].update(remarks=[text]),
         lambda board: board.update({text: 1}),
@@ -253,11 +253,8 @@ def test_texts_that_imitate_a_verdict_are_refused(
         files["run.json"] = json.dumps(values).encode()
         rehash(files)
         code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
-        assert code in (1, 2)
-        if code == 1:
-            assert "expected one line without control characters" in verdict["contradictions"][0] or "cannot be read" in str(
-                verdict
-            )
+        assert code == 1
+        assert "expected one line without control characters" in verdict["contradictions"][0]
 
 
 @pytest.mark.usefixtures("no_sandbox")
@@ -272,7 +269,7 @@ def test_a_sentence_is_no_name_of_a_package(
     rehash(files)
     code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
     assert code == 1
-    assert "environment.json: expected " in verdict["contradictions"][0]
+    assert verdict["contradictions"][0].startswith("environment.json: ")
 
 
 @pytest.mark.usefixtures("no_sandbox")

@@ -104,3 +104,16 @@ def test_only_the_time_after_the_stop_is_counted_for_a_process_that_was_ending(m
     machine.end(LATE)
     listed(family)
     assert family.thaw() == pytest.approx(0.003)
+
+
+def test_a_listing_at_the_stop_is_not_the_first_look(machine: Machine, family: Any) -> None:
+    """After a long turn, processes are listed while they stop. What they use until the first look is not charged. A process that
+    this listing has found counts from then on.
+    """
+    new = 1004
+    machine.states[new], machine.clocks[new] = b"R", 5.0
+    assert family.size(0.03) == 3
+    machine.clocks |= {BUSY: 7.01, LATE: 2.004, new: 5.008}
+    machine.states |= {LEADER: b"T", BUSY: b"T"}
+    listed(family)
+    assert family.used() == pytest.approx(0.004 + 0.008)
