@@ -52,7 +52,7 @@ def check(game: str) -> None:
     try:
         made = OpenSpiel(game=game)
     except ValueError as error:
-        print(f"\n{REFUSED}\n{cut(str(error).removeprefix(f'{game} cannot be played here: '), 160)}")
+        print(f"\n{REFUSED}\n{cut(str(error).removeprefix(f'{game} cannot be played in arena: '), 160)}")
         return
     print(Traits.of(made), flush=True)
     try:

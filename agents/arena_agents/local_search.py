@@ -172,7 +172,7 @@ class Annealing(Agent):
 
     def __init__(self, *, start: Temperature = 1.0, end: Temperature = 0.1, steps: Steps = 20_000) -> None:
         if end > start:
-            raise ValueError(f"end: expected at most the value of start, {start:g}, got {end:g}")
+            raise ValueError(f"end: expected at most {start:g}, the value of start, got {end:g}")
         self.start = start
         self.end = end
         self.steps = steps

@@ -62,7 +62,7 @@ class PolicyTable(Agent):
         if self.missing == "error":
             text = game.format_state(observation)
             raise ArenaError(
-                f"{self.file} has no line for {text!r}; add one, or set `missing: uniform`, to play at random in such positions"
+                f"{self.file} has no line for {text!r}; add one, or set `missing: uniform` to play at random in such positions"
             )
         return [1.0 / len(actions)] * len(actions)
 
@@ -87,11 +87,11 @@ def _read(game: Game, row: TableRow) -> tuple[State, Sequence[float]]:
         state = game.parse_state(row.observation)
         legal = [game.format_action(state, action) for action in game.actions(state)]
     except Exception as error:  # the notation may belong to the game of a plugin
-        raise ArenaError(f"{row.place}: no observation of {name_of(game)}: {describe(error)}") from error
+        raise ArenaError(f"{row.place}: not an observation of {name_of(game)}: {describe(error)}") from error
     known = set(legal)
     unknown = [action for action in row.shares if action not in known]
     if unknown:
-        raise ArenaError(f"{row.place}: expected actions of {', '.join(legal) or 'none'}, got {unknown[0]!r}")
+        raise ArenaError(f"{row.place}: expected legal actions ({', '.join(legal) or 'none'}), got {unknown[0]!r}")
     return state, [row.shares.get(action, 0.0) for action in legal]
 
 
@@ -129,19 +129,19 @@ def _read_lines(path: Path) -> Iterator[TableRow]:
     try:
         text = read_whole(path, MAX_FILE_BYTES).decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: expected text in UTF-8, or the name of an .npz file: {error.reason}") from error
+        raise ValueError(f"{path}: expected text in UTF-8, or a file whose name ends in .npz: {error.reason}") from error
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         place = f"{path}:{number}"
         if not line.endswith("\n"):
-            raise ValueError(f"{place}: expected the end of the line: the file is cut short")
+            raise ValueError(f"{place}: expected a line that ends with a newline; the file may be incomplete")
         observation, tab, choices = line.rstrip("\r\n").partition("\t")
         if len(line) > MAX_LINE_CHARACTERS:
             raise ValueError(f"{place}: expected a line of at most {MAX_LINE_CHARACTERS:,} characters, got {len(line):,}")
         found = _split_choices(choices)
         if not tab or not found:
             raise ValueError(
-                f"{place}: expected OBSERVATION, a tab, and ACTION=PROBABILITY for some actions, got {line.strip()[:80]!r}"
+                f"{place}: expected OBSERVATION, a tab, and ACTION=PROBABILITY for at least one action, got {line.strip()[:80]!r}"
             )
         shares = {}
         for action, share in found:
@@ -172,9 +172,7 @@ def _split_choices(text: str) -> list[tuple[str, str]]:
 def _read_arrays(path: Path) -> Iterator[TableRow]:
     arrays, names = read_arrays(path, MAX_FILE_BYTES), ("observations", "actions", "probabilities")
     if missing := [name for name in names if name not in arrays]:
-        raise ValueError(
-            f"{path}: expected an npz file with observations, actions and probabilities, and {missing[0]} is missing"
-        )
+        raise ValueError(f"{path}: expected the arrays observations, actions and probabilities, but {missing[0]} is missing")
     observations, actions, shares = [arrays[name] for name in names]
     if {observations.dtype.kind, actions.dtype.kind} != {"U"} or shares.shape != (*observations.shape, *actions.shape):
         raise ValueError(

@@ -153,7 +153,7 @@ class ConnectFour(Game):
             f"A library has {self.columns} shelves. From one end of the hall to the other they are: {', '.join(order)}. A shelf "
             f"takes {self.rows} books, which get the positions 1 to {self.rows} in the order in which they are added. Two "
             f"players take turns to add a book to a shelf that has room, player 1 {first} books and player 2 {second} ones. A "
-            f"player wins with {count} books of the own colour at positions that follow each other on one shelf, or at one and "
+            f"player wins with {count} books of their own colour at positions that follow each other on one shelf, or at one and "
             f"the same position on {count} shelves that follow each other in the hall, or on {count} such shelves at positions "
             "that rise, or fall, by one from each shelf to the next. If all shelves are full and nobody has won, it is a draw. "
             "A move is the name of a shelf. A position lists the shelves, each with its books from position 1 on, or - without "

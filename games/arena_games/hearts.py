@@ -289,7 +289,8 @@ def _parse_hand(text: str) -> int:
 
 def _parse_card(text: str) -> int:
     if text not in NUMBERS:
-        raise ValueError(f"expected cards such as QS, {', '.join(RANKS)} with {', '.join(SUIT_LETTERS)}, got {abbreviate(text)}")
+        ranks, suits = ", ".join(RANKS), ", ".join(SUIT_LETTERS)
+        raise ValueError(f"expected cards such as QS, with ranks {ranks} and suits {suits}, got {abbreviate(text)}")
     return NUMBERS[text]
 
 

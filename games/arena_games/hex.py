@@ -117,7 +117,7 @@ class Hex(Game):
         rules = (
             f"Roads join these pairs of towns: {', '.join(roads) or 'none'}. Two players take turns to buy a town that nobody "
             f"owns, player 1 first. The towns of player 1 are {first}, and the towns of player 2 are {second}. Player 1 wins by "
-            f"a chain of own towns along roads that begins in one of the towns {coasts[0]} and ends in one of the towns "
+            f"a chain of their own towns along roads that begins in one of the towns {coasts[0]} and ends in one of the towns "
             f"{coasts[1]}. Player 2 wins by such a chain from one of the towns {coasts[2]} to one of the towns {coasts[3]}. A "
             "move is the name of a town. A position lists the towns, each with its colour, or - without an owner."
         )

@@ -180,12 +180,13 @@ class Othello(Game):
         rules = (
             f"{size * size} villages lie on roads, each road in the order that is given: "
             f"{', '.join(rng.sample(roads, len(roads)))}. A village may fly a flag. The flags of player 1 are {first}, and the "
-            f"flags of player 2 are {second}. Two players take turns, player 1 first. A move raises an own flag in a village "
-            "without one. This is allowed only if on some road from this village, in either direction, the next villages in an "
-            "unbroken row, at least one, fly flags of the other player and the village behind them flies an own flag. The flags "
-            "of all such rows, on all roads and in both directions, change to the own colour. A player who has no such move "
-            "must `rest`. When neither player can raise a flag, the player with more flags wins, and equal numbers are a draw. "
-            "A move is the name of a village, or `rest`. A position lists the villages, each with its flag, or - without one."
+            f"flags of player 2 are {second}. Two players take turns, player 1 first. In a move, a player raises one of their "
+            "flags in a village without one. This is allowed only if on some road from this village, in either direction, the "
+            "next villages in an unbroken row, at least one, fly flags of the other player and the village behind them flies "
+            "one of their own flags. The flags of all such rows, on all roads and in both directions, change to the colour of "
+            "this player. A player who has no such move must `rest`. When neither player can raise a flag, the player with "
+            "more flags wins, and equal numbers are a draw. A move is the name of a village, or `rest`. A position lists the "
+            "villages, each with its flag, or - without one."
         )
         return make_disguise(
             {"x": first, "o": second, "pass": "rest"}, squares, rules, lambda state: mark_signs(squares, self._rows(state))

@@ -131,14 +131,14 @@ class Rubik2x2(Puzzle):
         for place, facelets in enumerate(FACELETS):
             corner = "".join([stickers[facelet] for facelet in facelets])
             if corner not in known:
-                raise ValueError(f"no corner has the colours {corner} of the one at {CORNERS[place]} in {abbreviate(text)}")
+                raise ValueError(f"no corner has the colours {corner}, which are at {CORNERS[place]} in {abbreviate(text)}")
             found.append(known[corner])
         if sorted(corner // 3 for corner in found) != list(range(8)):
             raise ValueError(f"expected each corner once, got {abbreviate(text)}")
         if found[7] != 21:
             raise ValueError(f"expected the corner DBL in its place, because no turn moves it, got {abbreviate(text)}")
         if sum(found) % 3:
-            raise ValueError(f"unsolvable: turns never twist a single corner, as in {abbreviate(text)}")
+            raise ValueError(f"unsolvable: no sequence of turns twists only one corner, as in {abbreviate(text)}")
         return tuple(found[:7])
 
     def format_action(self, state: State, action: int) -> str:

@@ -168,7 +168,7 @@ class Sokoban(Puzzle):
         """Return the push that a text such as `dlU` names. Any walk may precede the push, and no walk need follow it."""
         cell, way = self.xsb.read_push(state[0], state[1], text)
         if 4 * cell + way not in self.actions(state):
-            raise ValueError(f"no box can be pushed there in {abbreviate(text)}")
+            raise ValueError(f"this push is not possible in {abbreviate(text)}")
         return 4 * cell + way
 
 

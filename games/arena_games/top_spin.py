@@ -111,7 +111,7 @@ class TopSpin(Puzzle):
         odd = sum(state[j] < state[i] for i in range(self.n) for j in range(i + 1, self.n)) % 2
         if odd and self.n % 2 and swaps % 2 == 0:  # neither an action nor a turn of the ring changes the parity
             raise ValueError(
-                f"unsolvable: actions swap tokens in even numbers, and {abbreviate(text)} is an odd number of swaps away"
+                f"unsolvable: each action is an even permutation of the tokens, and {abbreviate(text)} is an odd one"
             )
         return state
 

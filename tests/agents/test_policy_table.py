@@ -111,7 +111,7 @@ def test_a_missing_observation_is_named_in_the_error(tmp_path: Path) -> None:
     file = write_policy(tmp_path, "J?:\tpass=1\n")
     with pytest.raises(
         ArenaError,
-        match=r"policy.txt has no line for 'K\?:'; add one, or set `missing: uniform`, to play at random in such positions",
+        match=r"policy.txt has no line for 'K\?:'; add one, or set `missing: uniform` to play at random in such positions",
     ):
         PolicyTable(file=file).policy(KuhnPoker(), ("K?", ""))
     assert PolicyTable(file=file, missing="uniform").policy(KuhnPoker(), ("K?", "")) == [0.5, 0.5]
@@ -126,7 +126,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("J?:\tpass=1\nQ?:\tpa", "policy.txt:2: expected the end of the line: the file is cut short"),
+        ("J?:\tpass=1\nQ?:\tpa", "policy.txt:2: expected a line that ends with a newline; the file may be incomplete"),
         ("J?: pass=1\n", "policy.txt:1: expected OBSERVATION, a tab, and ACTION=PROBABILITY"),
         ("J?:\tpass=1\nQ?:\t\n", "policy.txt:2: expected OBSERVATION, a tab, and ACTION=PROBABILITY"),
         ("J?:\tpass=1 bet\n", "policy.txt:1: expected OBSERVATION, a tab, and ACTION=PROBABILITY"),
@@ -146,9 +146,9 @@ def test_an_invalid_file_is_refused_with_the_line(tmp_path: Path, text: str, rea
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("Q?:\tpass=0.5 raise=0.5", "policy.txt:2: expected actions of pass, bet, got 'raise'"),
-        ("A?:\tpass=1", "policy.txt:2: no observation of kuhn-poker: .*expected up to two cards"),
-        ("JQ:bb\tpass=1", "policy.txt:2: expected actions of none, got 'pass'"),
+        ("Q?:\tpass=0.5 raise=0.5", "policy.txt:2: expected legal actions \\(pass, bet\\), got 'raise'"),
+        ("A?:\tpass=1", "policy.txt:2: not an observation of kuhn-poker: .*expected up to two cards"),
+        ("JQ:bb\tpass=1", "policy.txt:2: expected legal actions \\(none\\), got 'pass'"),
     ],
 )
 def test_all_lines_are_checked_against_the_game_at_the_first_decision(tmp_path: Path, line: str, reason: str) -> None:
@@ -183,7 +183,7 @@ def test_an_invalid_npz_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=reason):
             PolicyTable(file=str(file))
     np.savez(file, observations=["J?:"])
-    with pytest.raises(ValueError, match="expected an npz file with observations, actions and probabilities"):
+    with pytest.raises(ValueError, match="expected the arrays observations, actions and probabilities"):
         PolicyTable(file=str(file))
     file.write_bytes(file.read_bytes()[:100])
     with pytest.raises(ValueError, match="expected an npz file"):

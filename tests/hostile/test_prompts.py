@@ -156,7 +156,7 @@ def test_a_question_has_a_maximum_length(tmp_path: Path) -> None:
 def test_a_template_that_fails_in_a_position_names_its_file_and_line(tmp_path: Path) -> None:
     """The first question has no history, so an index into it fails when the spec is read. Others fail in a position."""
     (tmp_path / "p.j2").write_text("{{ rules }}\n{% block user %}\n{{ history[0] }}{% endblock %}")
-    with pytest.raises(ValueError, match=r"^prompt: p\.j2, line 3: expected a template that can be used with every position"):
+    with pytest.raises(ValueError, match=r"^prompt: p\.j2, line 3: expected a template that works in every position"):
         PromptFile.read(str(tmp_path / "p.j2"))
     (tmp_path / "p.j2").write_text("{{ legal | first }}")
     with pytest.raises(ValueError, match=r"^prompt: p\.j2, line 1: expected a template"):

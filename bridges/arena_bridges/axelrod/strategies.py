@@ -44,7 +44,7 @@ def find_strategy(name: str) -> Any:
         raise ValueError(f"strategy: unknown {name!r}; {hint}")
     reason = refusal(known[name])
     if reason is not None:
-        raise ValueError(f"strategy: {name} cannot play here: {reason}")
+        raise ValueError(f"strategy: {name} cannot play in arena: {reason}")
     return known[name]
 
 

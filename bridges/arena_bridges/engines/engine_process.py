@@ -137,7 +137,7 @@ class EngineProcess:
         try:
             while data:
                 if not select([], [self._input], [], max(end - perf_counter(), 0.0))[1]:
-                    raise EngineFault(f"{self.name} does not read its input: expected it to read {cut(repr(line), 80)}")
+                    raise EngineFault(f"{self.name} has not read the line {cut(repr(line), 80)} from its input in time")
                 data = data[os.write(self._input, data) :]
         except OSError as error:
             raise self._ended() from error

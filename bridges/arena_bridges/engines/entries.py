@@ -41,7 +41,7 @@ class EngineAgent(ExternalAgent):
         """Return a message if the protocol cannot express a limit of an entry; None if it can express all of them."""
         for limit in ("nodes", "depth"):
             if getattr(limits, limit) is not None and limit not in self.keeps:
-                return f"{self.name} cannot express a limit of {limit}; write limits: {{{limit}: null}} for this entry"
+                return f"{self.name} cannot express a limit of {limit}; remove it with limits: {{{limit}: null}} in this entry"
         return None
 
 
@@ -63,7 +63,9 @@ class EngineEntry(CommandAgent):
         name, where = self.given.values["agent"][KEY], ("agent", KEY)
         if not isinstance(name, str) or name not in points:
             hint = suggest(name, points) if isinstance(name, str) else f"expected one of {', '.join(sorted(points))}"
-            message = f"unknown protocol {name!r}; {hint}; without it, a program speaks the protocol of `arena docs protocol`"
+            message = (
+                f"unknown protocol {name!r}; {hint}; without this key, a program must use the protocol of `arena docs protocol`"
+            )
             self.given.report(where, message)
             return None
         try:
@@ -99,7 +101,7 @@ class EngineEntry(CommandAgent):
         try:
             known = dialect_of(game, agent.name)
         except Exception as error:  # the game may belong to a plugin
-            return f"{agent.name} cannot play {name_of(game)}: dialects raised {describe(error)}"
+            return f"{agent.name} cannot play {name_of(game)}: its method dialects raised {describe(error)}"
         silent = f"{agent.name} cannot play {name_of(game)}: {name_of(game)} has no dialect for {agent.name}"
         return None if known else silent
 

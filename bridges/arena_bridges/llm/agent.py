@@ -299,7 +299,7 @@ class LanguageModel(Agent):
                 talk.again(answer, f"{fault} {prompts.form(think=self.think)}")
         search.spend(**talk.spent)
         if self.fallback == "lose":
-            return Unplayable(f"no legal move in {talk.spent['requests']} answers, the last {talk.last}")
+            return Unplayable(f"no legal move in {talk.spent['requests']} answers; the last answer: {talk.last}")
         return self._play(game, state, search.rng.choice(actions), talk, search, spend=False)
 
     @cached_property

@@ -87,11 +87,11 @@ class Budget:
                 if self.limit is not None and not any(process == _name_process(int(process.split()[0])) for (process,) in rows):
                     lost = unknown + reserved
                     largest = (
-                        f" ({lost:.3g} of this is the largest possible cost of requests without a known cost)" if lost else ""
+                        f" ({lost:.3g} of this is the largest possible cost of requests whose cost is unknown)" if lost else ""
                     )
                     self.reached = self.reached or (
                         f"max_cost: {known + lost:.6g} of {self.limit:.6g} is spent{largest}, and the next request may cost "
-                        f"{most:.3g}; set a larger max_cost to play the other matches"
+                        f"{most:.3g}; set a larger max_cost to play the remaining matches"
                     )
             if self.reached is not None:
                 raise BackendGone(self.reached)
@@ -128,7 +128,7 @@ def change_file(place: Path) -> Iterator[sqlite3.Connection]:
             yield opened
             opened.execute("COMMIT")
     except sqlite3.Error as error:
-        raise Unavailable(f"{place}, which counts the requests to models, cannot be written: {error}") from error
+        raise Unavailable(f"{place}, the file with the costs of requests to models, cannot be written: {error}") from error
 
 
 _open: dict[int, Budget] = {}

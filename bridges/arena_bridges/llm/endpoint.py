@@ -111,7 +111,7 @@ class Endpoint:
         except ArenaError:  # `check` raises the error again, and its caller names the entry
             return None
         self._checked = not why
-        limit = f"if it does not answer within {FIRST_ANSWER_SECONDS:g} s, the matches of its entries are skipped"
+        limit = f"if it does not answer within {FIRST_ANSWER_SECONDS:g} s, the matches of the entries that use it are skipped"
         return f"{self.url} does not answer yet ({why}); {limit}" if why else None
 
     def check(self) -> None:
@@ -130,8 +130,8 @@ class Endpoint:
                 return
             if monotonic() + pause >= until:
                 self._gone = (
-                    f"{self.url} has not answered in {FIRST_ANSWER_SECONDS:g} s before the first match: {why}; "
-                    "check that the server runs and that the url is right"
+                    f"{self.url} has not answered within {FIRST_ANSWER_SECONDS:g} s before the first match: {why}; "
+                    "check that the server runs and that the url is correct"
                 )
                 return
             sleep(pause)
@@ -145,14 +145,14 @@ class Endpoint:
             self._exchange("GET", "/models", None, until)
         except ErrorStatus as refused:
             if refused.status in (401, 403):
-                given = f"the key in {self._key}"
+                given, advice = f"the key in {self._key}", ""
                 if self._key is None:
-                    given = "a request without a key; use key_env: NAME in the entry to set one"
-                raise ArenaError(f"{self.url} does not accept {given}: {refused}") from None
+                    given, advice = "a request without a key", "; set one with key_env: NAME in the entry"
+                raise ArenaError(f"{self.url} does not accept {given}: {refused}{advice}") from None
             if refused.status in BUSY:  # with another status, it answers, but has no list of models
                 return str(refused), refused.pause or FIRST_PAUSE_SECONDS
         except ssl.SSLCertVerificationError as error:
-            advice = f"set {CERTIFICATES} to the file of the authority that signed its certificate, or correct the url"
+            advice = f"set {CERTIFICATES} to a file with the certificate of the authority that signed it, or correct the url"
             raise ArenaError(f"{self.url} does not have a trusted certificate: {_describe(error)}; {advice}") from None
         except (OSError, HTTPException, ValueError) as error:
             return _describe(error), FIRST_PAUSE_SECONDS
@@ -211,7 +211,9 @@ class Endpoint:
 
     def _check_key(self) -> None:
         if self._key is not None and not os.environ.get(self._key):
-            raise ArenaError(f"{self.url} needs a key: set {self._key}; all addresses outside this machine need a key")
+            raise ArenaError(
+                f"{self.url} needs a key, like all addresses outside this machine: set the environment variable {self._key}"
+            )
 
     def _fail(self, why: str, began: float, wait: float) -> Unavailable:
         """Return the error for a request that began at time `began` and could be repeated after `wait` seconds."""

@@ -114,7 +114,7 @@ class PromptFile:
                     line = self._template.get_corresponding_lineno(trace.tb_lineno)
                 trace = trace.tb_next
             reason = cut(str(error), 200)
-            raise _fault(self._name, line, f"expected a template that can be used with every position, got {reason}") from None
+            raise _fault(self._name, line, f"expected a template that works in every position, got the error {reason}") from None
         if left < 0:
             raise _fault(self._name, 0, f"expected a question of at most {MAX_QUESTION_CHARACTERS:,} characters, got more")
 

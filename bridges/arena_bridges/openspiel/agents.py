@@ -73,7 +73,9 @@ class OpenSpielMCTS(Agent):
         """Return a bot whose random numbers are derived from those of the seat."""
         spiel, game, limits = pyspiel(), load_game(text), search.limits
         if not type(game).__module__.startswith("pyspiel"):
-            raise ArenaError(f"{self.name} cannot play {text}: open_spiel's search in C++ crashes on its games in Python")
+            raise ArenaError(
+                f"{self.name} cannot play {text}: the search in C++ crashes on the games of open_spiel that are written in Python"
+            )
         simulations = min([most for most in (self.simulations, limits.nodes) if most is not None], default=None)
         if simulations is None:
             simulations = DEFAULT_SIMULATIONS if limits.seconds is None else 2**31 - 1
@@ -140,8 +142,8 @@ def _solve(text: str, iterations: int) -> Policy:
     solution = import_module("arena_solution.sequence_form")
     states = solution.estimate_states(ours, ours.initial(random.Random(0)))
     if states > solution.MAX_STATES:
-        size = "no end of" if states == inf else f"about {states:.0e}"
-        raise GameTooLarge(f"the tree of {text} has {size} states, and openspiel-cfr takes at most {solution.MAX_STATES:,}")
+        size = "too many states" if states == inf else f"about {states:.0e} states"
+        raise GameTooLarge(f"the tree of {text} has {size}; openspiel-cfr solves games with at most {solution.MAX_STATES:,}")
     if game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS:
         game = spiel.convert_to_turn_based(game)
     solver = spiel.CFRPlusSolver(game)

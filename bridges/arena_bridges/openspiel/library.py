@@ -45,7 +45,7 @@ class FileText(str):
     def of(cls, game: str, file: str) -> "FileText":
         """Return the text. Raises ValueError for a game that is not read from a file."""
         if game not in FILE_GAMES:
-            raise ValueError(f"file: expected game: {' or '.join(FILE_GAMES)} beside a file, got {game!r}")
+            raise ValueError(f"file: expected game: {' or '.join(FILE_GAMES)} for a game from a file, got {game!r}")
         return cls(f"{game}(filename={Path(file).expanduser().absolute()})")
 
     def load(self) -> Any:
@@ -140,7 +140,7 @@ def _check_game(game: Any, text: str) -> Any:
         reason = unplayable(game) or find_walk_fault(game)
     if reason:
         told = _read_fault(reason) if isinstance(reason, Exception) else reason
-        raise ValueError(f"{text} cannot be played here: {told}")
+        raise ValueError(f"{text} cannot be played in arena: {told}")
     at_once = game.get_type().dynamics == spiel.GameType.Dynamics.SIMULTANEOUS
     return spiel.convert_to_turn_based(game) if at_once and game.num_players() == 1 else game  # a single seat always acts in turn
 

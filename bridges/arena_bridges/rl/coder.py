@@ -118,7 +118,8 @@ def text_bytes(game: Game) -> BoundEncoding:
         text = game.format_state(observation).encode()
         if len(text) > MAX_TEXT_BYTES:
             raise ArenaError(
-                f"{name_of(game)}: a text of {len(text):,} bytes, more than {MAX_TEXT_BYTES:,}: define an @encoding for the game"
+                f"{name_of(game)}: expected at most {MAX_TEXT_BYTES:,} bytes of text, got {len(text):,}; "
+                "define an @encoding for the game"
             )
         return list(text) + [0] * (MAX_TEXT_BYTES - len(text))
 

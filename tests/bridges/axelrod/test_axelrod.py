@@ -117,7 +117,7 @@ def test_the_1980_tournament_has_the_strategies_of_the_library(axelrod: Any) -> 
         ("TitForTa", r"strategy: unknown 'TitForTa'; did you mean TitForTat"),
         ("grudger", r"did you mean Grudger\?"),
         ("xyzzy", "lists them"),
-        ("Darwin", "strategy: Darwin cannot play here: it reads the source code or the memory of its opponent"),
+        ("Darwin", "strategy: Darwin cannot play in arena: it reads the source code or the memory of its opponent"),
         ("MetaMajority", "its matches take too long"),
     ],
 )

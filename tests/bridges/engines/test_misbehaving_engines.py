@@ -109,7 +109,7 @@ def test_an_engine_that_reads_nothing_cannot_block_its_adapter(monkeypatch: pyte
     with (tmp_path / "empty").open("wb"):
         pass
     one = EngineProcess(["/bin/sleep", "1000"], Inbox((tmp_path / "empty").open("rb")))
-    with pytest.raises(EngineFault, match=r"^sleep does not read its input: expected it to read 'position a"):
+    with pytest.raises(EngineFault, match=r"^sleep has not read the line 'position a"):
         one.send(f"position {'a' * 200_000}", engine_process.SEND_SECONDS)
     one.end()
     assert one.has_ended()

@@ -110,7 +110,7 @@ def test_a_model_without_a_legal_move_loses_or_plays_at_random(bad: Reply, messa
     for record in lost:
         model = record.labels.index("llm")
         assert (record.termination, record.seat) == ("illegal-action", model)
-        assert f"no legal move in 2 answers, the last {message}" in (record.message or "")
+        assert f"no legal move in 2 answers; the last answer: {message}" in (record.message or "")
         assert sum_spent(record)["truncated"] == (2 if bad.finish == "length" else 0)
     assert all(record.termination == "normal" for record in drawn)
     assert all(record.drew[record.labels.index("llm")] for record in drawn)

@@ -150,7 +150,7 @@ def test_missing_and_refused_keys_are_reported_before_the_first_match(monkeypatc
         with pytest.raises(arena.ArenaError, match="does not accept the key in MY_API_KEY: status 401"):
             arena.run(spec(stub.url, **keyed))
         with pytest.raises(
-            arena.ArenaError, match="does not accept a request without a key; use key_env: NAME in the entry to set one"
+            arena.ArenaError, match=r"does not accept a request without a key: status 401.*; set one with key_env: NAME"
         ):
             arena.run(spec(stub.url))
         assert stub.requests == []
@@ -173,7 +173,7 @@ def test_entries_of_a_server_that_never_answers_are_left_out(listens: bool, tmp_
         silent = {"llm", "second"}
         assert {record.termination for record in results.records if silent & set(record.labels)} == {"void"}
         assert {record.termination for record in results.records if not silent & set(record.labels)} == {"normal"}
-        assert all("has not answered in 0.5 s before the first match" in (record.message or "") for record in results.void)
+        assert all("has not answered within 0.5 s before the first match" in (record.message or "") for record in results.void)
         remarks = " ".join(Leaderboard.of_results(results)[0].remarks)
         assert "20 matches are void and not scored, because the server of an agent did not answer" in remarks
         assert "the game and arena are not at fault" in remarks

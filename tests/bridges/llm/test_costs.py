@@ -96,7 +96,9 @@ def test_a_run_stops_before_its_limit_and_resumes_with_a_larger_one(tmp_path: Pa
         assert 0.5 < REQUEST * len(stub.requests) <= 3.0
         assert played
         assert len(stopped.void) == 16 - len(played)  # matches of other agents are played
-        assert {"set a larger max_cost to play the other matches" in (record.message or "") for record in stopped.void} == {True}
+        assert {"set a larger max_cost to play the remaining matches" in (record.message or "") for record in stopped.void} == {
+            True
+        }
         assert arena.run(cup, store=tmp_path / "s.db").void
         assert REQUEST * len(stub.requests) <= 3.0  # earlier costs of the store count
         asked = len(stub.requests)
@@ -117,7 +119,7 @@ def test_the_command_estimates_the_cost_and_fails_if_it_is_stopped(arena: Arena,
     assert stopped.returncode == 1
     assert "note: the models cost about" in stopped.stderr
     assert "max_cost is 1" in stopped.stderr
-    assert "set a larger max_cost to play the other matches" in stopped.stderr
+    assert "set a larger max_cost to play the remaining matches" in stopped.stderr
 
 
 def read_ledger(store: Path) -> tuple[int, float, float]:
@@ -152,7 +154,7 @@ def test_requests_in_flight_count_after_an_interrupted_or_killed_run(arena: Aren
         stopped = arena("run", "s.yaml", "--store", "s.db")
         assert stopped.returncode == 1
         assert f"{unknown:.3g} is already spent; max_cost is {unknown + 0.5:g}" in stopped.stderr
-        assert "is the largest possible cost of requests without a known cost" in stopped.stderr
+        assert "is the largest possible cost of requests whose cost is unknown" in stopped.stderr
         assert 0.1 < 0.012 * (len(stub.requests) - asked) <= 0.5
         (tmp_path / "s.yaml").write_text(cup.format(600, stub.url) + "price: {in: 100, out: 200}}]\n")
         assert arena("run", "s.yaml", "--store", "s.db", "--quiet").returncode == 0
@@ -238,7 +240,9 @@ def test_a_cost_limit_covers_all_processes(more: dict[str, Any], tmp_path: Path,
         cup = spec(stub.url, max_cost=2.0, rounds=3, **more)
         stopped = arena.run(cup, store="s.db", workers=2)
         assert 0.5 < REQUEST * len(stub.requests) <= 2.0
-        assert {"set a larger max_cost to play the other matches" in (record.message or "") for record in stopped.void} == {True}
+        assert {"set a larger max_cost to play the remaining matches" in (record.message or "") for record in stopped.void} == {
+            True
+        }
         assert arena.run({**cup, "max_cost": 100.0}, store="s.db", workers=2).void == []
 
 

@@ -72,7 +72,7 @@ def test_a_damaged_tree_is_refused(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("game", "content", "message"),
     [
-        ("kuhn_poker", "", "file: expected game: efg_game or nfg_game beside a file, got 'kuhn_poker'"),
+        ("kuhn_poker", "", "file: expected game: efg_game or nfg_game for a game from a file, got 'kuhn_poker'"),
         ("efg_game", "", "bad.efg: expected a tree with all its nodes"),
         ("nfg_game", "NFG 1 R", "open_spiel cannot load .*bad.efg: "),
         ("efg_game", "\udcff", "bad.efg cannot be read: 'utf-8' codec"),
