@@ -70,7 +70,7 @@ def _find_place(kind: type[Game], file: str) -> Path:
     except (OSError, ValueError, RuntimeError) as error:  # such as a null character in the path, or circular links
         raise BoardFault(f"{file}: {error}") from error
     if not inside:
-        raise BoardFault(f"{file}: outside {figures.listing([*map(str, folders)])}, the folder of its package")
+        raise BoardFault(f"{file}: expected a file in the folder of its package, {figures.listing([*map(str, folders)])}")
     return place
 
 
@@ -95,13 +95,13 @@ def check_module(source: str, needed: frozenset[str] = NEEDED) -> str | None:
     """
     for found in IMPORT.finditer(source):
         if "arena/" not in found[0] or found["file"] not in HELPERS:
-            return f"expected imports of {', '.join([f'arena/{name}' for name in HELPERS])} only, got {found[0]}"
+            return f"expected imports only from {', '.join([f'arena/{name}' for name in HELPERS])}, got {found[0]}"
     left = _STATEMENT.search(EXPORT.sub("", IMPORT.sub("", source)))
     if left is not None:
         known = "`import {...} from`, `import * as ... from` and exported declarations"
         return f"expected {known}, got {left['statement'].strip()[:80]}"
     lacking = needed - list_exports(source)
-    return f"expected exports of {', '.join(sorted(needed))}, got no {', '.join(sorted(lacking))}" if lacking else None
+    return f"missing exports: {', '.join(sorted(lacking))}; a module must export {', '.join(sorted(needed))}" if lacking else None
 
 
 def list_exports(source: str) -> set[str]:

@@ -128,7 +128,7 @@ def default_games(registry: Registry, names: Sequence[str]) -> list[Game]:
         try:
             games.append(registry.game(name)())
         except TypeError as error:
-            raise ArenaError(f"--game {name}: it cannot be created without parameters: {error}") from error
+            raise ArenaError(f"--game {name}: the game cannot be created without parameters: {error}") from error
     return games
 
 
@@ -228,7 +228,7 @@ def matrix(plugins: tuple[str, ...]) -> int:
 
         def note_left_out(name: str, error: Exception) -> None:
             if not isinstance(error, ArenaError):  # an ArenaError, such as a missing library, is reported when the game is used
-                say(f"game {name} is left out: it cannot be created without parameters: {describe(error)}")
+                say(f"game {name} is left out, because it cannot be created without parameters: {describe(error)}")
 
         boards = [make_default(kind, partial(note_left_out, name)) for name, kind in sorted(registry.games.items())]
         games = [board for board in boards if board is not None]
@@ -280,7 +280,7 @@ def describe_obstacle(agent: type[Agent], game: Game) -> str | None:
         return None
     games = Abilities(agent).games
     if games and game.name not in games:
-        return f"plays {figures.listing(sorted(games))} only"
+        return f"plays only {figures.listing(sorted(games))}"
     missing = agent.needs - Traits.of(game)
     unknown = Abilities(agent).find_uncoped(game)
     return f"needs {Traits(missing)}" if missing else f"no {unknown}" if unknown else "needs single-player"

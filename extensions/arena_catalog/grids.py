@@ -47,7 +47,9 @@ def find_cells(game: Game, state: Any, actions: Sequence[Any], rows: Sequence[Se
     for cell in [cell for cells in found for cell in cells]:
         row, column = cell if _listed(cell) and len(cell) == 2 else (None, None)
         if type(row) is not int or type(column) is not int or not (0 <= row < len(rows) and 0 <= column < len(rows[0])):
-            raise ValueError(f"cells: expected pairs (row, column) within {len(rows)} by {len(rows[0])}, got {abbreviate(cell)}")
+            raise ValueError(
+                f"cells: expected pairs (row, column) within {len(rows)} rows and {len(rows[0])} columns, got {abbreviate(cell)}"
+            )
     return found
 
 

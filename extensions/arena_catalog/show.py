@@ -30,7 +30,9 @@ from arena_catalog.grids import read_colors
 @click.command()
 @click.argument("name", required=False)
 @click.option("--traits", is_flag=True, help="Show all traits instead: how a game gets each one, and which agents need it.")
-@click.option("--cite", is_flag=True, help="Print the publications behind NAME as BibTeX; NAME can also be a statistic.")
+@click.option(
+    "--cite", is_flag=True, help="Print the publications on which NAME is based as BibTeX; NAME can also be a statistic."
+)
 @plugin_option
 def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool) -> int:
     """Show the parameters, traits and source of a game, an agent, a heuristic, an encoding or a format."""

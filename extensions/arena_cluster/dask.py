@@ -358,7 +358,7 @@ def _failure(future: "Future") -> Reply:
             )
         return Reply(future.key, failed="gave no reason" if error is None else describe(error))
     except BaseException as error:  # the exception from the node may be anything, and this thread must continue
-        return Reply(future.key, failed=f"its failure cannot be read: {type(error).__name__}")
+        return Reply(future.key, failed=f"its error cannot be read: {type(error).__name__}")
 
 
 def _try_within(call: Callable[[], object], seconds: float = END_SECONDS) -> None:

@@ -115,7 +115,7 @@ def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
             )
         if there[name].hashes != wanted[name].hashes:
             raise Disagrees(
-                f"{name} on the node and on this machine have different source code; install the same version on both"
+                f"the source code of {name} on the node differs from that on this machine; install the same version on both"
             )
 
 
@@ -331,7 +331,7 @@ def play(order: Mapping[str, Any]) -> bytes:
     except Withdrawn:
         raise
     except Exception as error:
-        return wire.refusal(f"arena failed there: {describe(error)}")
+        return wire.refusal(f"arena failed on the node: {describe(error)}")
     return wire.answer(records, seconds)
 
 

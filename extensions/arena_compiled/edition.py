@@ -86,7 +86,7 @@ def edition_of(game: Game, *, searched: bool = True) -> Edition:
     `searched` is false if the game is only played at random.
     """
     if searched:
-        for method, why in (("chance_outcomes", "it has chance"), ("observation", "it has hidden information")):
+        for method, why in (("chance_outcomes", "it has chance events"), ("observation", "it has hidden information")):
             if gives(game, method):
                 raise NotCompilable(why)
         if Returns(game).range != (-1.0, 1.0):

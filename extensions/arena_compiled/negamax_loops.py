@@ -140,7 +140,7 @@ class FullWidthLoop(Loop):
     def grow(self) -> None:
         """Double the number of levels. Raises GoPlain beyond MAX_LEVELS."""
         if self.levels >= MAX_LEVELS:
-            raise GoPlain("a line is too long")
+            raise GoPlain("the search is too deep")
         super().grow()
 
     def __call__(self, state: Any, seat: int, ply: int, alpha: float = 0.0, beta: float = 0.0) -> float:

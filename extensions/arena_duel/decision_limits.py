@@ -67,13 +67,13 @@ def describe_drawn(limits: Mapping[str, Any], drawn: Mapping[str, float]) -> str
     """Return a sentence with the limits and the share of random moves; None if no move was random.
 
     >>> describe_drawn({"nodes": 1000}, {"planner v2": 0.97})
-    'Limits nodes=1000: 97.0 % of the moves of planner v2 were random, because no action had been reported at the limit.'
+    'Limits nodes=1000: 97.0 % of the moves of planner v2 were random, because no action was reported before the limit.'
     """
     if not drawn:
         return None
     shares = figures.listing([f"{figures.share(share)} of the moves of {label}" for label, share in drawn.items()])
     named = ",".join([f"{key}={value}" for key, value in limits.items()])
-    return f"Limits {named}: {shares} were random, because no action had been reported at the limit."
+    return f"Limits {named}: {shares} were random, because no action was reported before the limit."
 
 
 def _span(seconds: float) -> str:

@@ -354,7 +354,7 @@ def _report(found: PastDuel, agent: str, played: int, remarks: Sequence[str], hi
     elif found.ended is None:
         sentence = "Undecided: the duel is not finished."
     elif found.games < found.most:
-        sentence = "Undecided, because new games only repeat earlier ones; try more --openings."
+        sentence = "Undecided, because new games only repeat earlier ones; set more plies with --openings."
     else:
         sentence = f"Undecided after {figures.amount(found.most, 'game')}, the maximum set by --pairs or --games."
     lead = state.lead

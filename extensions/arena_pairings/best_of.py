@@ -57,7 +57,7 @@ class ContestResult:
         """Return the result as a sentence without a full stop."""
         if self.winner is None:
             return f"Undecided: {figures.listing(self.still_in)} are still in the contest"
-        risk = f" (at most {100 * self.risk:g} % risk)"
+        risk = f" (error probability at most {100 * self.risk:g} %)"
         perhaps = [one for one in self.still_in if one != self.winner and one not in self.level]
         if not self.level and not perhaps:
             return f"{self.winner} is the best of {self.entries}{risk}"

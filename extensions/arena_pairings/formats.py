@@ -45,7 +45,10 @@ class Swiss(Format):
             return f"expected a game for two players, got one for {field.players}"
         if field.rounds > _longest(field.entries):
             most = _longest(field.entries)
-            return f"expected at most {most} rounds for {field.entries} agents, got {field.rounds}; more would repeat meetings"
+            return (
+                f"expected at most {most} rounds for {field.entries} agents, got {field.rounds}; "
+                "in more rounds, agents would meet again"
+            )
         return None
 
     def fewest(self, players: int) -> int:

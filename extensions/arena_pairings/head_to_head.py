@@ -115,7 +115,7 @@ class HeadToHead(Format):
         pairs, llr = self._state(self.sprt, outcomes)
         words = f"LLR {llr:+.2f} ({self.sprt.lower:.2f} to {self.sprt.upper:.2f})"
         if pairs.repeats:
-            return f"{words}, the games only repeat earlier ones: try openings"
+            return f"{words}; new games only repeat earlier ones, so set openings"
         ahead = forecast(self.sprt, pairs.counts, llr, pairs.saving)
         return words if ahead is None else f"{words}, about {figures.amount(round(ahead.likely), 'pair')} in total"
 

@@ -78,7 +78,8 @@ class Sprt:
         if not self.elo0 < self.elo1:
             raise ArenaError(f"sprt: expected elo0 below elo1, got {self.elo0:g} and {self.elo1:g}")
         if max(abs(self.elo0), abs(self.elo1)) > MAX_ELO[self.model]:
-            raise ArenaError(f"sprt: expected Elos within {MAX_ELO[self.model]:g} of 0, got {self.elo0:g} and {self.elo1:g}")
+            most = MAX_ELO[self.model]
+            raise ArenaError(f"sprt: expected Elo differences from {-most:g} to {most:g}, got {self.elo0:g} and {self.elo1:g}")
         if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
             raise ArenaError(f"sprt: expected alpha and beta between 0 and 0.5, got {self.alpha:g} and {self.beta:g}")
 
@@ -130,7 +131,7 @@ class Sprt:
         If `better` of `find_better` says more, the conclusion is that `one` or the other entry is better.
 
         >>> Sprt(0, 30).explain("H0", "d3", "d2")
-        'd3 is not 30 normalised Elo better than d2 (at most 5 % risk)'
+        'd3 is not 30 normalised Elo better than d2 (error probability at most 5 %)'
         """
         accepted = verdict == "H1"
         if better and self.elo0 < 0 < self.elo1:
@@ -143,7 +144,7 @@ class Sprt:
             words = f"is more than {abs(edge):g} {self.unit} {'better' if accepted else 'worse'} than {other}"
         else:
             words = f"is not {abs(edge):g} {self.unit} {'worse' if accepted else 'better'} than {other}"
-        return f"{one} {words} (at most {100 * risk:g} % risk)"
+        return f"{one} {words} (error probability at most {100 * risk:g} %)"
 
 
 def log_likelihood_ratio(counts: Sequence[float], test: Sprt, scores: Sequence[float] = EloEstimate.PAIR_SCORES) -> float:

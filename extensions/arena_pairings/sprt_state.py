@@ -97,7 +97,7 @@ class SprtState:
         strength = self.describe_lead(1)
         strength = f"{strength[:1].upper()}{strength[1:]}"
         bias = (
-            " It exaggerates the difference on average, because the test stops as soon as it can decide."
+            " This Elo exaggerates the difference on average, because the test stops as soon as it can decide."
             if self.verdict is not None
             else ""
         )

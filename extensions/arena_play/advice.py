@@ -57,7 +57,7 @@ def _way(word: str, match: Match, record: Record) -> str:
     if failed is not None:
         return f"no hint: {word}: {failed}"
     if not record.actions:
-        return f"hint: no step, but a solution: {record.answer or match.position.text} ({word})"
+        return f"hint: the solution, without its steps, is {record.answer or match.position.text} ({word})"
     steps = f"{len(record.actions)} {'move' if len(record.actions) == 1 else 'moves'}"
     return f"hint: {record.actions[0]} ({word} solves it in {steps}, {usage(record.decisions[-1][1:])})"
 

@@ -273,7 +273,7 @@ class Session:
         try:
             state = self._seen(seat)
             if isinstance(self._game, Puzzle):
-                return f"{name}: {figures.figure(evaluation(state), 4)} to go"
+                return f"{name}: {figures.figure(evaluation(state), 4)} to the goal"
             values = [
                 f"{self._label(number)} {figures.signed(evaluation(state, number), 4)}" for number in range(self._game.players)
             ]

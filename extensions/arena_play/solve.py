@@ -81,11 +81,11 @@ class Solution:
         if claim not in ("cost", "length", "admissible"):
             return None, f"unknown: {seat.label} does not claim to be optimal"
         if (spent := find_exhausted_limit(record, self.limits)) is not None:
-            return None, f"unknown: {seat.label} used up {spent}, so this may be the best solution that it had reported by then"
+            return None, f"unknown: {seat.label} used up {spent}, so it may have ended before it reported an optimal solution"
         if claim == "cost":
             return True, f"yes, {seat.label} claims this for every solution"
         if claim == "length" and overrides(self.puzzle, "step_cost"):
-            return None, f"unknown: steps differ in cost, and {seat.label} only claims to find the fewest steps"
+            return None, f"unknown: steps differ in cost, and {seat.label} only claims to find a solution with the fewest steps"
         if claim == "length":
             return True, f"yes, {seat.label} claims this if all steps cost the same"
         if seat.heuristic is None:
@@ -193,7 +193,7 @@ def solve(
             raise ArenaError(f"human: to solve it yourself, use `arena play {puzzle}`")
         if shuffle is not None:
             if setup.position is not None:
-                raise ArenaError("--shuffle draws a position: it cannot be used with --position")
+                raise ArenaError("--shuffle draws a position, so it cannot be used with --position")
             setup = replace(setup, parameters={**setup.parameters, "shuffle": shuffle})
         if setup.limits is None:
             setup = replace(setup, limits=SOLUTION_LIMITS, patient=True)

@@ -101,7 +101,7 @@ def _merge(target: Path, sources: _Sources, *, accept: bool) -> int:
             raise StoreConflict(f"{path} has lost its secret seed, without which no run can continue its matches")
         if not accept:
             raise StoreConflict(
-                f"{path} has lost its runs, so nobody knows which code played its matches; keep them with "
+                f"{path} has lost the data of its runs, so the code that played its matches is unknown; keep them with "
                 "--accept-changed-plugins, and check them with `arena check STORE --replay 1`"
             )
     if not accept:
@@ -292,5 +292,5 @@ def _describe_conflict(kept: Record, record: Record, source: Path, number: int, 
                 holder = path
     return StoreConflict(
         f"match {record.id} differs: {key} is {one[key]!r} in {holder} and {other[key]!r} in {source}; "
-        "one of them was changed, or played with different code: leave that store out"
+        "one of the two was changed or was played with different code; leave out its store"
     )

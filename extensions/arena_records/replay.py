@@ -113,7 +113,10 @@ def _show(game: Game | None, record: Record, spec: Spec | None, place: Scheduled
     """Show a match. Return the differences from the rules and from what the agents choose now, and the result in words."""
     if game is None:
         _print_as_text(record, out)
-        return [], f"{escape_line(record.game)} is unknown, so the match was not compared with its rules or replayed"
+        return (
+            [],
+            f"{escape_line(record.game)} is unknown, so the match was neither compared with the rules of this game nor replayed",
+        )
     differences: list[str] = []
     first, last = None, None
     chance, moves, adjudication = None, None, None  # unknown without the spec, or if the match is not in its schedule

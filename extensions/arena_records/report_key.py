@@ -301,11 +301,12 @@ def _describe(board: BoardInfo, where: str, rounds: Sequence[Rounds], left_out: 
         )
     elif len({frozenset([number for number, (kept, _) in of.items() if kept]) for of in rounds if of}) > 1:
         why = (
-            "The agents keep different positions, so their rows cannot be compared with each other or with rows for all attempts."
+            "Different positions are left out for different agents, so their rows cannot be compared with each other or with "
+            "rows for all attempts."
         )
     else:
         why = (
-            "All agents keep the same positions, so their rows can be compared with each other, but not with rows for all "
-            "attempts."
+            "The same positions are left out for all agents, so their rows can be compared with each other, but not "
+            "with rows for all attempts."
         )
     return f"report.where ({where}) leaves out {left_out:,} of {played:,} {matches}. {why}"

@@ -32,7 +32,7 @@ class TidyColumn(NamedTuple):
 COLUMNS = (
     TidyColumn("id", "", "the id of the match", is_number=False),
     TidyColumn("board", "", "the title of the leaderboard", is_number=False),
-    TidyColumn("domain", "", "the same, with a number if several leaderboards have this title", is_number=False),
+    TidyColumn("domain", "", "the title of the leaderboard, with a number if several have the same title", is_number=False),
     TidyColumn("round", "", "the round, from 0; in a puzzle, each round is one position"),
     TidyColumn("game", "", "the name of the game", is_number=False),
     TidyColumn("position", "", "the first position", is_number=False),

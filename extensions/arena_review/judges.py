@@ -45,8 +45,8 @@ TIED_JUDGES: Mapping[str, Judge] = {
     "exact": Judge(
         "exact",
         "searches every action to the end of the game, and gives a verdict only if the loss is the same however the players "
-        "choose among actions that are equal for them, so its judgements are certain. Such a game has returns and not just wins, "
-        "so a decisive mistake is one that loses three tenths of their range",
+        "choose among actions that are equal for them, so its judgements are certain. The returns in such "
+        "games have other values than win, draw and loss, so a decisive mistake loses at least three tenths of their range",
         refuse_game,
         TiedExactJudge,
     ),

@@ -67,14 +67,15 @@ def explain_losses(store: Store, board: int, found: MeanComparison) -> MeanCompa
     fatal = sum(one.grade is not None and one.loss is None for one in decisions if one.entry in entries)
     if fatal:
         why = (
-            f"{fatal:,} decisions made the puzzle unsolvable, and their loss is not a number. `--by solved` compares the results."
+            f"{figures.amount(fatal, 'decision')} made the puzzle unsolvable, and such a loss is not a number. "
+            "`--by solved` compares the results."
         )
         return replace(found, withheld=why, remarks=tuple(remarks))
     if max(shares) > MAX_SHARE_WITHOUT:
         share = figures.share(MAX_SHARE_WITHOUT, 0)
         why = f"more than {share} of one entry's decisions could not be judged."
         if any(one.judge is None for one in decisions if one.entry in entries):
-            why += f" `arena review {quote(str(store.path))} --effort N` searches more."
+            why += f" `arena review {quote(str(store.path))} --effort N` searches deeper."
         return replace(found, withheld=why, remarks=tuple(remarks))
     worth = find_worth(store, board, entries)
     if worth is not None:

@@ -78,7 +78,7 @@ def review_entry(store: Store, label: str) -> dict[str, Any] | None:
     review = sum_up(0, label, found, read_alike(store))
     interval = figures.between(*[None if bound is None else figures.figure(bound) for bound in (review.low, review.high)])
     summary = (
-        f"{review.decisions:,} decisions lost {figures.figure(review.loss)} each on average ({interval}, 95 %); "
+        f"{review.decisions:,} decisions lost {figures.figure(review.loss)} each on average (95 % interval {interval}); "
         f"{figures.share(review.best)} were best, {review.grades[DECISIVE]:,} decisive mistakes; "
         f"{figures.share(review.without)} have no verdict."
     )
@@ -123,7 +123,7 @@ def review_board(store: Store, board: int) -> list[dict[str, Any]] | None:
                     "95 %": None
                     if review.low is None or review.high is None
                     else f"{figures.figure(review.low)} to {figures.figure(review.high)}",
-                    **({"Gap per match": gap and gap.difference, "95 % of gap": figures.between(*bounds)} if gaps else {}),
+                    **({"Gap per match": gap and gap.difference, "95 % (gap)": figures.between(*bounds)} if gaps else {}),
                     "Best": figures.share(review.best),
                     "Decisive mistakes": review.grades[DECISIVE],
                     "No verdict": figures.share(review.without),

@@ -81,8 +81,10 @@ def check_size(game: Game, root: State, most: int, instead: str) -> float:
 
 def too_large(game: Game, states: float, most: int, instead: str) -> GameTooLarge:
     """Return the error for a tree with about `states` states, if at most `most` are allowed; `instead` is the advice."""
-    size = f"more than {most:,}" if states <= most else f"about {states:.0e}" if states < float("inf") else "no end of"
-    return GameTooLarge(f"the tree of {name_of(game)} has {size} states, and an exact solution takes at most {most:,}: {instead}")
+    size = f"more than {most:,}" if states <= most else f"about {states:.0e}" if states < float("inf") else "too many"
+    return GameTooLarge(
+        f"the tree of {name_of(game)} has {size} states; an exact solution is possible for at most {most:,}: {instead}"
+    )
 
 
 def estimate_states(game: Game, root: State) -> float:

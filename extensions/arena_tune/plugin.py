@@ -38,5 +38,5 @@ def arena_panels() -> Sequence[Panel]:
     script = Path(__file__).with_name("tuning.js").read_text(encoding="utf-8")
     return [
         Panel("tuning", "board", "Trials of the search", read_trials),
-        Panel("tuning-course", "board", "Course of the search", read_course, script),
+        Panel("tuning-course", "board", "Progress of the search", read_course, script),
     ]

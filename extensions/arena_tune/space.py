@@ -309,7 +309,8 @@ def read_space(words: Iterable[str], options: Mapping[str, Option]) -> tuple[Spa
         found = [one for option in options.values() if (one := option.guess()) is not None]
     if not found:
         names = ", ".join([f"{one.name} ({one.describe()})" for one in options.values()])
-        hint = f"give values with --set, as in {next(iter(options))}=1..6; it has {names}" if names else "it has no options"
+        given = f"set values with --set, as in {next(iter(options))}=1..6; the agent has {names}"
+        hint = given if names else "the agent has no options"
         raise ArenaError(f"nothing to search: {hint}")
     return Space(tuple(found)), rest
 

@@ -143,8 +143,8 @@ def read_terms(asked: Asked) -> Terms:
         agents = sorted(key[1] for key in brought if key[0] == "agent")
         heuristics = [key for key in brought if key[0] == "heuristic"]
         if asked.agent is None and len(agents) != 1:
-            named = f"name one with --agent: {', '.join(agents)}"
-            hint = named if agents else "name the agent that uses its heuristic with --agent"
+            named = f"choose one with --agent: {', '.join(agents)}"
+            hint = named if agents else "use --agent to name an agent that uses its heuristic"
             raise ArenaError(f"{asked.file} has {'several agents' if agents else 'no agent'}; {hint}")
         entry = {"agent": asked.agent or agents[0]}
         liked = [key[1] for key in brought if key[0] == "game"] + [key[1] for key in heuristics]

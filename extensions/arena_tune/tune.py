@@ -61,10 +61,10 @@ class Confirmation:
         if self.verdict is None:
             return f"{self.words}, but the sequential test is not decided yet{self.hint}"
         if self.verdict == "H0":
-            return f"{self.words}; the sequential test found that they are not better"
+            return f"{self.words}; the sequential test found that these options are not better"
         if "positions" in self.figures:
-            return f"{self.words}, but they solve fewer positions"
-        return f"{self.words}, but the sequential test does not show that they are better"
+            return f"{self.words}, but these options solve fewer positions"
+        return f"{self.words}, but the sequential test does not show that these options are better"
 
 
 @click.command()
@@ -293,7 +293,7 @@ def _judge_alone(result: AloneResult, verdict: Verdict | None, shown: bool, llr:
         words += f" on {positions}"
         if parts:
             both = len(result.both)
-            which = "the positions" if both == len(result.records) else f"the {both:,}" if both > 1 else "the only one"
+            which = "the positions" if both == len(result.records) else f"the {both:,}" if both > 1 else "the only position"
             words += f"; on {which} that both solved, {', '.join(parts)}"
         listed["solved"] |= {"low": bounds[0], "high": bounds[1], "p_value": lead.test.p_value, "test": lead.test.name}
         listed["both_solved"] = len(result.both)

@@ -156,7 +156,7 @@ def test_a_run_continues_with_the_sound_matches_of_a_damaged_store(damage: str, 
     words = ["--sound", "cup-sound.db", "cup.db"]
     if not has_run:
         unknown = invoke("merge", *words)
-        assert (unknown.returncode, "cup.db has lost its runs" in unknown.stderr) == (1, True)
+        assert (unknown.returncode, "cup.db has lost the data of its runs" in unknown.stderr) == (1, True)
         words.append("--accept-changed-plugins")
     damaged = path.read_bytes()
     merged = invoke("merge", *words)

@@ -82,7 +82,7 @@ def test_nodes_with_different_plugins_are_refused(clusters: Start, arena: Arena,
     here = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "here"), os.environ.get("PYTHONPATH", "")])}
     cases: list[tuple[str | None, str]] = [
         ("older", "plugin eagerness:eager: the node has version 0.9, this machine 1.0"),
-        ("edited", "eagerness:eager on the node and on this machine have different source code"),
+        ("edited", "the source code of eagerness:eager on the node differs from that on this machine"),
         (None, "plugin eagerness:eager 1.0 is not installed on the node"),
     ]
     for other, expected in cases:

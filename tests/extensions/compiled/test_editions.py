@@ -219,8 +219,8 @@ def test_code_that_cannot_be_compiled_is_reported_and_runs_in_plain_python(compi
 @pytest.mark.parametrize(
     ("game", "reason"),
     [
-        (Pig(), "it has chance"),
-        (Goofspiel(), "it has chance"),
+        (Pig(), "it has chance events"),
+        (Goofspiel(), "it has chance events"),
         (RockPaperScissors(), "it has hidden information"),
     ],
 )
@@ -444,8 +444,8 @@ def test_a_search_without_compiled_code_gives_the_reason() -> None:
     """The reason is the failure of its compilation, or an unexpected error."""
     pair = seam.CompiledPair(Nim(), None, "full-width")
     assert pair.failure is None
-    pair.fail(NotCompilable("it has chance"))
-    assert (pair.reason, pair.failure) == ("it has chance", None)
+    pair.fail(NotCompilable("it has chance events"))
+    assert (pair.reason, pair.failure) == ("it has chance events", None)
     pair.fail(seam.CompilerFault("no types"))
     assert pair.failure == "no types"
     compilation: Any = Compilation("key", None)  # type: ignore[arg-type]

@@ -71,7 +71,7 @@ def test_the_best_file_and_the_best_value_are_found(tmp_path: Path, arena: Arena
     table = capsys.readouterr().out
     moment = datetime.fromisoformat(found["started"]).astimezone().strftime("%Y-%m-%d %H:%M")
     assert moment in table
-    assert "1: bad, good. good is the best of 2 (at most 5 % risk)." in table
+    assert "1: bad, good. good is the best of 2 (error probability at most 5 %)." in table
 
 
 def test_a_killed_contest_continues(tmp_path: Path, arena: Arena) -> None:
@@ -157,20 +157,20 @@ def contest(answer: str | None, **variants: tuple[bool, list[str], list[str]]) -
     [
         (
             contest("a", a=(True, [], ["c"]), b=(False, ["a", "c"], []), c=(True, [], ["a"])),
-            "a and c are within 5 Elo, both better than the rest (at most 5 % risk)",
+            "a and c are within 5 Elo, both better than the rest (error probability at most 5 %)",
             "no relevant difference",
         ),
         (
             contest("a", a=(True, [], ["c"]), b=(False, ["c"], []), c=(True, [], ["a"])),
-            "a and c are within 5 Elo, each of the others is worse than one of these (at most 5 % risk)",
+            "a and c are within 5 Elo, each of the others is worse than one of these (error probability at most 5 %)",
             "no relevant difference",
         ),
         (
             contest("b", a=(True, [], []), b=(True, [], [])),
-            "b is better than a or within 5 Elo (at most 5 % risk)",
+            "b is better than a or within 5 Elo (error probability at most 5 %)",
             "undecided",
         ),
-        (contest("b", a=(False, ["b"], []), b=(True, [], [])), "b is the best of 2 (at most 5 % risk)", "worse"),
+        (contest("b", a=(False, ["b"], []), b=(True, [], [])), "b is the best of 2 (error probability at most 5 %)", "worse"),
         (contest(None, a=(True, [], []), b=(True, [], [])), "Undecided: a and b are still in the contest", "undecided"),
     ],
 )

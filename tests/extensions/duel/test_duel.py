@@ -101,7 +101,7 @@ def played(folder: Path, tmp_path: Path) -> Path:
 def test_a_better_agent_wins_the_duel(folder: Path) -> None:
     """By default, the agent plays against the last commit. The output gives the verdict, the opponent and the store."""
     out, err = (folder / "out").read_text(), (folder / "err").read_text()
-    assert out.startswith("edge v2 is better than edge v1 (at most 5 % risk).\n"), err
+    assert out.startswith("edge v2 is better than edge v1 (error probability at most 5 %).\n"), err
     assert "edge v1 lost" in out
     assert "duel-edge/001-v2-v1.db" in out
     assert "v1 (" in err

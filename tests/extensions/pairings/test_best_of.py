@@ -70,7 +70,7 @@ def test_the_leaderboard_agrees_with_the_contest(tmp_path: Path, agents: list[An
 def test_the_winner_wins_every_game(tmp_path: Path) -> None:
     _, store = play(tmp_path, ["resigning", "greedy"])
     [board] = Leaderboard.load(store)
-    assert "greedy wins the contest: greedy is the best of 2 (at most 5 % risk)." in board.remarks
+    assert "greedy wins the contest: greedy is the best of 2 (error probability at most 5 %)." in board.remarks
     assert board.facts["conclusion"]["winner"] == "greedy"
 
 

@@ -59,12 +59,12 @@ def test_a_game_without_its_partner_is_part_of_the_score() -> None:
 @pytest.mark.parametrize(
     ("test", "verdict", "words"),
     [
-        (Sprt(0, 30), "H0", "d3 is not 30 normalised Elo better than d2 (at most 5 % risk)"),
-        (Sprt(0, 30, alpha=0.01), "H1", "d3 is better than d2 (at most 1 % risk)"),
-        (Sprt(5, 30), "H1", "d3 is more than 5 normalised Elo better than d2 (at most 5 % risk)"),
-        (Sprt(-10, 0), "H1", "d3 is not 10 normalised Elo worse than d2 (at most 5 % risk)"),
-        (Sprt(-10, 0, beta=0.1), "H0", "d3 is not as good as d2 (at most 10 % risk)"),
-        (Sprt(-30, -10), "H0", "d3 is more than 10 normalised Elo worse than d2 (at most 5 % risk)"),
+        (Sprt(0, 30), "H0", "d3 is not 30 normalised Elo better than d2 (error probability at most 5 %)"),
+        (Sprt(0, 30, alpha=0.01), "H1", "d3 is better than d2 (error probability at most 1 %)"),
+        (Sprt(5, 30), "H1", "d3 is more than 5 normalised Elo better than d2 (error probability at most 5 %)"),
+        (Sprt(-10, 0), "H1", "d3 is not 10 normalised Elo worse than d2 (error probability at most 5 %)"),
+        (Sprt(-10, 0, beta=0.1), "H0", "d3 is not as good as d2 (error probability at most 10 %)"),
+        (Sprt(-30, -10), "H0", "d3 is more than 10 normalised Elo worse than d2 (error probability at most 5 %)"),
     ],
 )
 def test_a_decided_test_names_the_rejected_hypothesis(test: Sprt, verdict: Any, words: str) -> None:

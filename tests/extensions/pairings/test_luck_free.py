@@ -149,7 +149,7 @@ def test_the_board_and_the_comparison_show_the_decision_of_the_test(tmp_path: Pa
     adjusted = f"Elo {board.test.adjusted.elo:+.1f}"
     assert f"{adjusted} (95 % interval +" in board.test.describe(finished=True)
     text = CliRunner().invoke(cli, ["compare", str(store)], standalone_mode=False).output
-    assert "By the sequential test, h20 is better than h12 (at most 5 % risk).\n" in text
+    assert "By the sequential test, h20 is better than h12 (error probability at most 5 %).\n" in text
     assert f"The test corrects the scores for luck: {adjusted} (95 % interval +" in text
     assert "cannot be told apart" not in text
     undecided = replace(board.test, verdict=None, better=0)

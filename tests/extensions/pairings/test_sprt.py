@@ -220,7 +220,7 @@ def test_a_verdict_claims_only_the_lead_that_the_games_show(pairs: int, words: t
         assert state is not None
         assert state.verdict == ("H1", "H0")[winner]
         assert state.better == (0 if pairs == 8 else 1 - 2 * winner)
-        assert state.conclude() == f"one {words[winner]} other (at most 5 % risk)"
+        assert state.conclude() == f"one {words[winner]} other (error probability at most 5 %)"
 
 
 def test_most_pairs_are_expected_between_the_hypotheses() -> None:

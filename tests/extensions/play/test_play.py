@@ -215,7 +215,7 @@ def test_eval_shows_the_heuristic_for_each_seat(here: Run) -> None:
     done = here("play", "tic-tac-toe", "human", "human", "--position", "o../.x./...", typed="eval\n")
     assert "open-lanes: human (seat 1) +0.1, human (seat 2) -0.1" in done.stdout
     near = here("play", "sliding-tiles", "--position", "1 2 3 / 4 5 6 / 7 . 8", "--heuristic", "manhattan", typed="eval\n")
-    assert "manhattan: 1 to go" in near.stdout
+    assert "manhattan: 1 to the goal" in near.stdout
 
 
 def test_an_agent_that_fails_is_named_and_loses(here: Run, agents: str) -> None:

@@ -195,7 +195,10 @@ def test_a_changed_report_plays_no_new_match(tmp_path: Path) -> None:
     arena.run({**PUZZLE, "report": {"where": "round < 5"}}, store=store)
     (board,) = Leaderboard.load(store)
     assert [row["attempts"] for row in board.rows] == [5, 5, 5]
-    remark = "leaves out 21 of 36 attempts. All agents keep the same positions, so their rows can be compared with each other"
+    remark = (
+        "leaves out 21 of 36 attempts. The same positions are left out for all agents, so their rows can be compared with "
+        "each other"
+    )
     assert any(remark in line for line in board.remarks)
     arena.run(PUZZLE, store=store)
     (board,) = Leaderboard.load(store)

@@ -72,9 +72,9 @@ def test_the_regret_of_a_language_model_has_an_interval(
     assert pair["difference"] == pytest.approx(gap)
     assert pair["low"] < gap < pair["high"]
     assert rows[disguised]["Gap per match"] == pytest.approx(gap)
-    low, high = map(float, rows[disguised]["95 % of gap"].split(" to "))
+    low, high = map(float, rows[disguised]["95 % (gap)"].split(" to "))
     assert (low, high) == pytest.approx((pair["low"], pair["high"]), rel=0.01)
     assert rows[plain]["Gap per match"] is None
-    assert "95 % of gap" in terminal
+    assert "95 % (gap)" in terminal
     (line,) = [line for line in terminal.splitlines() if line.startswith(f"{disguised}  ")]
-    assert f"  {figures.figure(gap)}  {rows[disguised]['95 % of gap']}  " in line
+    assert f"  {figures.figure(gap)}  {rows[disguised]['95 % (gap)']}  " in line

@@ -31,7 +31,7 @@ def state_of(won: int, split: int, lost: int) -> SprtState:
     ("won", "split", "lost", "said"),
     [
         (10, 20, 2, "but the sequential test is not decided yet; a longer search with another --seed may give a verdict"),
-        (100, 900, 100, "the sequential test found that they are not better"),
+        (100, 900, 100, "the sequential test found that these options are not better"),
     ],
 )
 def test_a_result_that_is_not_better_explains_the_state_of_the_test(won: int, split: int, lost: int, said: str) -> None:

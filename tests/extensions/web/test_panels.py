@@ -174,8 +174,8 @@ def test_other_users_see_public_panels_without_paths_of_the_host(place: Path) ->
     ("values", "fault"),
     [
         (("margin", "Title", len), "panel one: place: expected match, agent, board or report, got 'margin'"),
-        (("match", "Title", len, "const a = 1;"), "panel one: script: expected exports of draw, got no draw"),
-        (("match", "Title", len, 'import { x } from "./own.js";'), "panel one: script: expected imports of arena/dom.js"),
+        (("match", "Title", len, "const a = 1;"), "panel one: script: missing exports: draw; a module must export draw"),
+        (("match", "Title", len, 'import { x } from "./own.js";'), "panel one: script: expected imports only from arena/dom.js"),
     ],
 )
 def test_an_invalid_panel_is_refused(values: Any, fault: str) -> None:

@@ -62,21 +62,21 @@ def test_a_module_outside_the_folder_is_not_read(tmp_path: Path, place: str) -> 
     }[place]
     source, note = load_board_module(game(inner, board))
     assert source is None
-    assert note == f"board {board}: outside {inner}, the folder of its package; states are shown as text"
+    assert note == f"board {board}: expected a file in the folder of its package, {inner}; states are shown as text"
 
 
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
         (None, "no such file: "),
-        (b"", "expected exports of draw, extent, parse, got no draw, extent, parse"),
+        (b"", "missing exports: draw, extent, parse; a module must export draw, extent, parse"),
         (b"\xff\xfe", "can't decode byte"),
         (b"//" + b"x" * (1 << 20), "expected at most 1,048,576 bytes, got 1,048,578"),
         (
             MODULE.replace("arena/grid.js", "./own.js").encode(),
-            "expected imports of arena/dom.js, arena/grid.js, arena/scene.js only",
+            "expected imports only from arena/dom.js, arena/grid.js, arena/scene.js",
         ),
-        (MODULE.replace("arena/grid.js", "arena/player.js").encode(), "expected imports of arena/dom.js"),
+        (MODULE.replace("arena/grid.js", "arena/player.js").encode(), "expected imports only from arena/dom.js"),
         (MODULE.replace("arena/grid.js", "https://x.example/a.js").encode(), "got import { CELL } from"),
         (MODULE.replace("export function draw", "export default function draw").encode(), "got export default function draw"),
         (b"import grid from 'arena/grid.js';\n" + MODULE.encode(), "got import grid from 'arena/grid.js'"),
