@@ -241,12 +241,13 @@ def test_texts_that_imitate_a_verdict_are_refused(
     text: str, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They stand in the criteria of a ranking, in a remark, and in a key."""
-    edits: list[Callable[[dict[str, Any]], object]] = [
-        lambda board: board.update(ranking={"columns": [], "criteria": text, "placings": None}),
-        lambda board: board["plugin_columns"][0].update(remarks=[text]),
-        lambda board: board.update({text: 1}),
+    control = "expected one line without control characters"
+    edits: list[tuple[Callable[[dict[str, Any]], object], str]] = [
+        (lambda board: board.update(ranking={"columns": [], "criteria": text, "placings": None}), control),
+        (lambda board: board["plugin_columns"][0].update(remarks=[text]), control),
+        (lambda board: board.update({text: 1}), "unknown key"),
     ]
-    for edit in edits:
+    for edit, fault in edits:
         files = read(packed)
         values = json.loads(files["run.json"])
         edit(values["boards"][0])
@@ -254,7 +255,7 @@ def test_texts_that_imitate_a_verdict_are_refused(
         rehash(files)
         code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
         assert code == 1
-        assert "expected one line without control characters" in verdict["contradictions"][0]
+        assert fault in verdict["contradictions"][0]
 
 
 @pytest.mark.usefixtures("no_sandbox")
