@@ -78,7 +78,12 @@ class Document:
         """Read a spec file. Raises SpecError if its syntax is so wrong that other faults cannot be found."""
         name = fspath(file)
         path = FilePath(file)
-        return cls.parse(name, _read(name, path), path.resolve().parent)
+        text = _read(name, path)
+        if path.suffix == ".py":
+            shown = shlex.quote(name)
+            tried = f"`arena try {shown}` tries its agents and games, and `arena run SPEC --plugin {shown}` uses them in a spec"
+            raise _fault(name, f"this is a Python file, and not a spec in YAML; {tried}")
+        return cls.parse(name, text, path.resolve().parent)
 
     @classmethod
     def parse(cls, name: str, text: str, folder: FilePath) -> "Document":

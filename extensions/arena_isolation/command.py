@@ -36,6 +36,9 @@ class ExternalAgent(Agent):
         raise TypeError("a command cannot play in this process; it needs a separate process")
 
 
+SPEC_ENDINGS = (".yaml", ".yml", ".json")
+
+
 def found(program: str, folder: FilePath) -> bool:
     """Return True if a program can be started from `folder`. The program is a path relative to the folder, or a name on PATH."""
     return shutil.which(str(folder / program) if "/" in program else program) is not None
@@ -48,6 +51,8 @@ def need_startable(word: str, command: Sequence[str], example: str) -> None:
     if not found(command[0], FilePath.cwd()):
         if not FilePath(command[0]).exists():
             raise ArenaError(f"{word}: no such file; write it as in {example}")
+        if FilePath(command[0]).suffix in SPEC_ENDINGS:
+            raise ArenaError(f"{word} is a spec, and not an agent; to play it, use `arena run {word}`")
         raise ArenaError(
             f"{word} is neither a Python file nor executable; run chmod +x on it, or put its interpreter before it, as in "
             f"{example}"

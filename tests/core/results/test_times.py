@@ -86,7 +86,7 @@ def test_boards_show_only_comparable_times(tmp_path: Path, kind: str, ways: Ways
     [(None, None, True), (("score",), None, False), (("score", "ms_per_move"), None, True), (("score",), "-ms_per_move", True)],
 )
 def test_boards_without_times_do_not_explain_times(columns: tuple[str, ...] | None, sort: str | None, told: bool) -> None:
-    """One agent ran compiled, another did not, and all had their own processes. Both matter only to a board that uses times."""
+    """One agent ran compiled, another did not, and two ran in processes of their own. This matters only if a board uses times."""
     results = played("versus")
     sheet = replace(BoardInfo.of(results.spec.boards[0]), columns=columns, sort=sort, apart=("random", "minimax"))
     tally = Tally(sheet)

@@ -339,3 +339,14 @@ def test_a_mapping_that_yaml_cannot_represent_is_refused() -> None:
     for spec in ({**sound, 1: 2}, {**sound, None: 2}, {**sound, "seed": object()}, {**sound, "agents": [endless]}):
         with pytest.raises(SpecError):
             load_spec(spec)
+
+
+def test_a_python_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    """The text would also be YAML."""
+    (tmp_path / "my agents.py").write_text("name: str\n")
+    with pytest.raises(SpecError) as refused:
+        load_spec(str(tmp_path / "my agents.py"))
+    told = str(refused.value)
+    assert "this is a Python file, and not a spec in YAML" in told
+    assert f"`arena try '{tmp_path}/my agents.py'`" in told
+    assert f"--plugin '{tmp_path}/my agents.py'`" in told

@@ -99,6 +99,8 @@ def test_an_executable_file_plays_without_an_interpreter(arena: Arena) -> None:
         (["try", "./plain", "--game", "tic-tac-toe"], "./plain is neither a Python file nor executable; run chmod +x on it"),
         (["try", "plugin.py", "--game", "connect-four"], "--game connect-four: plugin.py has no agent, and no heuristic"),
         (["check", "./gone"], "./gone: no such file"),
+        (["try", "./cup.yaml"], "./cup.yaml is a spec, and not an agent; to play it, use `arena run ./cup.yaml`"),
+        (["check", "./cup.yaml"], "./cup.yaml is a spec, and not an agent; to play it, use `arena run ./cup.yaml`"),
         (["check", "./plain"], "./plain is neither a Python file nor executable; run chmod +x on it"),
         (["play", "tic-tac-toe", "random", "./plain"], "no executable program './plain' was found"),
         (["play", "tic-tac-toe", "random", "./plain"], "it exists, but is not executable: run chmod +x on it"),
@@ -111,6 +113,7 @@ def test_an_executable_file_plays_without_an_interpreter(arena: Arena) -> None:
 )
 def test_an_error_message_about_a_program_explains_what_to_do(arena: Arena, folder: Path, words: list[str], told: str) -> None:
     (folder / "plain").write_text("#!/bin/sh\n")
+    (folder / "cup.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\n")
     (folder / "plugin.py").write_text(HEURISTIC)
     done = arena(*words)
     assert done.returncode == 2
