@@ -242,8 +242,9 @@ def _estimate_rounds(elo: float, counts: Sequence[float], entries: int, power: f
     """Return the number of rounds of which `rounds_needed` takes the smallest for all differences up to its own.
 
     If a difference is so large that nearly all results are wins, the standard error of its estimate grows faster than the
-    difference (W. W. Hauck and A. Donner, Wald's Test as Applied to Hypotheses in Logit Analysis, 1977). But the games of a few
-    rounds cannot look that one-sided, so the number for a smaller difference suffices.
+    difference (W. W. Hauck and A. Donner, Wald's Test as Applied to Hypotheses in Logit Analysis, Journal of the American
+    Statistical Association 72, 1977). But the games of a few rounds cannot look that one-sided, so the number for a smaller
+    difference suffices.
     """
     level = SIGNIFICANCE_LEVEL / count_tests(entries)
 

@@ -13,6 +13,8 @@ from arena.cli import cli
 TOP = Path(__file__).parents[2]
 FOLDERS = ("agents", "arena", "bridges", "extensions", "games", "ladder/src")
 COMMAND = re.compile(r"`arena( [^`]*|)`")
+PLACEHOLDERS = {"N": "1", "BUNDLE": __file__}
+"""Values for placeholders of commands that read a number, or look at once whether a file exists."""
 
 
 def list_messages(code: str) -> Iterator[list[str]]:
@@ -35,7 +37,7 @@ def find_mistake(words: list[str]) -> str | None:
     if not words or words[0].isupper() or words[0] in ("1", "--help"):
         return None
     try:
-        name, command, rest = cli.resolve_command(click.Context(cli), ["1" if word == "N" else word for word in words])
+        name, command, rest = cli.resolve_command(click.Context(cli), [PLACEHOLDERS.get(word, word) for word in words])
         if command is not None and rest:
             command.make_context(name, rest)
     except click.UsageError as error:
