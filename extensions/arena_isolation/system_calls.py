@@ -56,6 +56,7 @@ its successor on aarch64, or -1 if there is none.
 """
 MISSING = {
     "clone3": (435, 435),
+    "pidfd_open": (434, 434),
     "statfs": (137, 43),
     "fstatfs": (138, 44),
     "ustat": (136, 43),
@@ -65,7 +66,9 @@ MISSING = {
     "lsm_set_self_attr": (460, 460),
     "lsm_list_modules": (461, 461),
 }
-"""The calls that are reported as missing (ENOSYS)."""
+"""The calls that are reported as missing (ENOSYS). The number of a descriptor from `pidfd_open` counts the processes that were
+started on the machine. Libraries then wait for their children in another way.
+"""
 FIRST_NEW = 467
 """From this number on, all calls are reported as missing. They are newer than this list: open_tree_attr, file_getattr and
 file_setattr, which do what some denied requests of ioctl do, listns, and those that will come.
@@ -82,11 +85,11 @@ IGNORED = {
 }
 """The calls that report success without an effect."""
 CLONE, FCNTL, IOCTL, MADVISE, PREADV2, SETSOCKOPT = (56, 220), (72, 25), (16, 29), (28, 233), (327, 286), (54, 208)
-MBIND, PRCTL = (237, 235), (157, 167)
+MBIND, PRCTL, GETSOCKOPT = (237, 235), (157, 167), (55, 209)
 SOCKETS = ((41, 198), (53, 199))
 """socket(2) and socketpair(2)."""
-NAMESPACES = 0x7E020000
-"""Flags of clone(2) that create namespaces."""
+NAMESPACES, DESCRIPTOR = 0x7E020000, 0x1000
+"""Flags of clone(2) that create namespaces, and CLONE_PIDFD, which does the same as `pidfd_open`."""
 PARTED_THREAD, SHARED_FILES = 0x10000, 0x400
 """CLONE_THREAD and CLONE_FILES of clone(2). A thread without CLONE_FILES has open files that are not listed in /proc/PID/fd."""
 UNSHARE_FILES = 2
@@ -142,6 +145,8 @@ uses it.
 """
 SOL_SOCKET, BUFFER_OPTIONS = 1, (7, 8)
 """The level and the options of setsockopt(2) that set the size of a buffer: SO_SNDBUF, SO_RCVBUF."""
+PROCESS_OPTIONS = (76, 77)
+"""The options of sockets that return a descriptor as `pidfd_open` does: SO_PASSPIDFD, SO_PEERPIDFD."""
 AF_UNIX = 1
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
@@ -151,7 +156,9 @@ _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT, _FOU
 )
 """Offsets in seccomp_data. The offset of an argument is the offset of its lower half, which contains all flags."""
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
-_EPERM, _ENOMEM, _ENOTTY, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = (0x00050000 | error for error in (1, 12, 25, 38, 95, 97))
+_EPERM, _ENOMEM, _ENOTTY, _ENOSYS, _ENOPROTOOPT, _EOPNOTSUPP, _EAFNOSUPPORT = (
+    0x00050000 | error for error in (1, 12, 25, 38, 92, 95, 97)
+)
 _DONE = 0x00050000
 """After this answer, the kernel skips the call and returns 0."""
 _INSTRUCTION = Struct("=HBBI")
@@ -188,7 +195,7 @@ def call_filter(machine: str, *, frozen: bool, metered: bool) -> bytes:
         program += _if_call(numbers[place], huge)
     if not metered:
         program += _refuse_hidden_memory(place)
-    program += _if_call(CLONE[place], _if_argument(_FIRST_ARGUMENT, [(_ANY_BIT, NAMESPACES)], _EPERM, _ALLOW))
+    program += _if_call(CLONE[place], _if_argument(_FIRST_ARGUMENT, [(_ANY_BIT, NAMESPACES | DESCRIPTOR)], _EPERM, _ALLOW))
     controls = [*_if_any(LOCKING_CONTROLS, _DONE), *_if_any(DENIED_CONTROLS, _EPERM), *_if_any(ALLOWED_CONTROLS, _ALLOW)]
     controls += [(_AT_LEAST, 0, 1, LINUX_CONTROLS), (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)]
     program += _if_call(FCNTL[place], [(_LOAD, 0, 0, _SECOND_ARGUMENT), *controls])
@@ -202,9 +209,10 @@ def call_filter(machine: str, *, frozen: bool, metered: bool) -> bytes:
     # With these flags, mbind tells whether others use the pages, too.
     program += _if_call(MBIND[place], _if_argument(_SIXTH_ARGUMENT, [(_ANY_BIT, ALL_FLAGS)], _EPERM, _ALLOW))
     program += _if_call(PREADV2[place], _if_argument(_SIXTH_ARGUMENT, [(_ANY_BIT, ALL_FLAGS)], _EOPNOTSUPP, _ALLOW))
-    size = [(_LOAD, 0, 0, _THIRD_ARGUMENT), *_if_any(BUFFER_OPTIONS, _DONE), (_RETURN, 0, 0, _ALLOW)]
-    level = [(_LOAD, 0, 0, _SECOND_ARGUMENT), (_EQUAL, 1, 0, SOL_SOCKET), (_RETURN, 0, 0, _ALLOW)]
-    program += _if_call(SETSOCKOPT[place], [*level, *size])
+    level = [(_LOAD, 0, 0, _SECOND_ARGUMENT), (_EQUAL, 1, 0, SOL_SOCKET), (_RETURN, 0, 0, _ALLOW), (_LOAD, 0, 0, _THIRD_ARGUMENT)]
+    process = [*_if_any(PROCESS_OPTIONS, _ENOPROTOOPT), (_RETURN, 0, 0, _ALLOW)]
+    program += _if_call(SETSOCKOPT[place], [*level, *_if_any(BUFFER_OPTIONS, _DONE), *process])
+    program += _if_call(GETSOCKOPT[place], [*level, *process])
     for numbers in SOCKETS:
         program += _if_call(numbers[place], _if_argument(_FIRST_ARGUMENT, [(_EQUAL, AF_UNIX)], _ALLOW, _EAFNOSUPPORT))
     program.append((_RETURN, 0, 0, _ALLOW))

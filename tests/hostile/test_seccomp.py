@@ -45,6 +45,10 @@ class First(Agent):
         assert os.cpu_count() == os.sysconf("SC_NPROCESSORS_CONF") >= len(os.sched_getaffinity(0))
         assert os.sysconf("SC_PHYS_PAGES") > os.sysconf("SC_AVPHYS_PAGES") > 0
         assert subprocess.run(["echo", "here"], capture_output=True).stdout == b"here\\n"
+        import asyncio
+        async def wait():
+            return await (await asyncio.create_subprocess_exec("false")).wait()
+        assert asyncio.run(wait()) == 1
         if (child := os.fork()) == 0:
             os._exit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
@@ -115,6 +119,8 @@ class Neighbour(First):
             "vsock": tries(lambda: socket.socket(40, socket.SOCK_STREAM).close()),
             "inet": tries(lambda: socket.socket().close()),
             "netlink": tries(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close()),
+            "process": tries(lambda: os.close(os.pidfd_open(os.getpid()))),
+            "peer": tries(lambda: socket.socketpair()[0].getsockopt(socket.SOL_SOCKET, 77)),
         }
         raise RuntimeError(" ".join(f"{name} {errno}" for name, errno in found.items()))
 
@@ -301,9 +307,10 @@ def test_shared_files_cannot_carry_messages(bubblewrap: str, tmp_path: Path) -> 
     record = first_match(tmp_path, "neighbour", "sandbox")
     words = str(record.message)
     assert "lease 1 notify 1 flock False lock False look 1 inotify 1 old 1 nowait 95 flags 95 resident 1 cached 1" in words
-    assert "dropped 0 vsock 97 inet 97 netlink 97" in words
+    assert "dropped 0 vsock 97 inet 97 netlink 97 process 38 peer 92" in words
     open_to_all = str(first_match(tmp_path, "neighbour", "process").message)
     assert "flock True lock True" in open_to_all
+    assert "process 0" in open_to_all
     assert "dropped 9" in open_to_all, "a process of its own can, so that it is no fault of the attempt"
 
 

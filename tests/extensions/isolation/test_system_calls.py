@@ -19,7 +19,7 @@ HEADERS = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "aarch64":
 ARCHITECTURES = {"x86_64": 62 | 0xC0000000, "aarch64": 183 | 0xC0000000}
 """EM_X86_64 and EM_AARCH64 of elf.h, with the bits for 64 bits and little-endian: linux/audit.h."""
 ALLOW, KILL, EPERM, ENOSYS, EAFNOSUPPORT = 0x7FFF0000, 0x80000000, 0x00050000 | 1, 0x00050000 | 38, 0x00050000 | 97
-ENOMEM = 0x00050000 | 12
+ENOMEM, ENOPROTOOPT = 0x00050000 | 12, 0x00050000 | 92
 ENOTTY, EOPNOTSUPP = 0x00050000 | 25, 0x00050000 | 95
 
 REFUSED = {
@@ -85,7 +85,7 @@ def test_the_filter_denies_only_the_listed_system_calls(machine: str) -> None:
     for name in ("madvise", "preadv2", "setsockopt", "mbind", "prctl", "mmap", "memfd_create"):
         assert known[name] == getattr(system_calls, name.upper())[own]
     ignored = {"sync", "syncfs", "flock", "fadvise64", "utime", "utimes", "futimesat", "utimensat"}
-    missing = {"clone3", "statfs", "fstatfs", "ustat", "statmount", "listmount"}
+    missing = {"clone3", "pidfd_open", "statfs", "fstatfs", "ustat", "statmount", "listmount"}
     missing |= {"lsm_get_self_attr", "lsm_set_self_attr", "lsm_list_modules", "open_tree_attr", "file_getattr", "file_setattr"}
     for name, number in known.items():
         expected = EPERM if name in denied else ENOSYS if name in missing else DONE if name in ignored else ALLOW
@@ -93,7 +93,7 @@ def test_the_filter_denies_only_the_listed_system_calls(machine: str) -> None:
         assert verdict(program, architecture, number, socket.AF_UNIX) == expected, name
         assert verdict(program, 0x40000003, number) == KILL  # i386
     assert verdict(program, architecture, 0x40000000 | known["getpid"]) == EPERM
-    threads, namespaces = 0x003D0F00, (1 << 17, 1 << 25, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30)
+    threads, namespaces = 0x003D0F00, (1 << 12, 1 << 17, 1 << 25, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30)
     assert verdict(program, architecture, known["clone"], threads) == ALLOW
     assert {verdict(program, architecture, known["clone"], threads | flag) for flag in namespaces} == {EPERM}
     locks = (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38)
@@ -125,7 +125,10 @@ def test_the_filter_denies_only_the_listed_system_calls(machine: str) -> None:
         assert verdict(program, architecture, known["preadv2"], 3, 0, 1, 0, 0, 1 << flag) == EOPNOTSUPP
     for level, option in [(level, option) for level in (0, socket.SOL_SOCKET, 6) for option in range(80)]:
         sized = level == socket.SOL_SOCKET and option in (socket.SO_SNDBUF, socket.SO_RCVBUF)
-        assert verdict(program, architecture, known["setsockopt"], 3, level, option) == (DONE if sized else ALLOW)
+        process = level == socket.SOL_SOCKET and option in (76, 77)  # SO_PASSPIDFD, SO_PEERPIDFD
+        expected = ENOPROTOOPT if process else DONE if sized else ALLOW
+        assert verdict(program, architecture, known["setsockopt"], 3, level, option) == expected
+        assert verdict(program, architecture, known["getsockopt"], 3, level, option) == (ENOPROTOOPT if process else ALLOW)
 
 
 @pytest.mark.parametrize("machine", HEADERS)
