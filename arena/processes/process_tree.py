@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, NamedTuple
 
 from arena.clock import monotonic, sleep
@@ -139,6 +140,7 @@ def _list_others(leaders: Set[int]) -> Iterator[_Process]:
             yield process
 
 
+@cache
 def _has_proc() -> bool:
     return os.path.exists(f"{_PROC}/{os.getpid()}/stat")  # noqa: PTH110
 
