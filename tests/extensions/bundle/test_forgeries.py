@@ -334,14 +334,13 @@ def test_a_verdict_of_somebody_else_is_not_shown(
 @pytest.mark.usefixtures("bubblewrap")
 @pytest.mark.parametrize(
     ("invented", "expected"),
-    [({"limits": {"random": {"nodes": 1}}}, "limits.random is"), ({"ranked_by": "score"}, "ranked_by is")],
+    [({"limits": {"random": {"nodes": 1}}}, "limits.random is"), ({"ranked_by": "rating"}, "ranked_by is")],
 )
 def test_a_missing_entry_hides_no_invented_limit(
     invented: dict[str, Any], expected: str, tmp_path: Path, forged: Forge, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The program of one entry is not installed here. The other limits, and what ranks the board, follow from the spec."""
-    (tmp_path / "mine.py").write_text(PLUGIN)
-    out = pack(play(tmp_path, "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy, {agent: last, plugin: mine.py}]\n"))
+    out = pack(play(tmp_path, "game: tic-tac-toe\nrounds: 1\nagents: [random, greedy, {agent: random, label: last}]\n"))
 
     def change(files: Files) -> None:
         spec = json.loads(files["tournament/spec.json"])
