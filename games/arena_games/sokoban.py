@@ -168,7 +168,7 @@ class Sokoban(Puzzle):
         """Return the push that a text such as `dlU` names. Any walk may precede the push, and no walk need follow it."""
         cell, way = self.xsb.read_push(state[0], state[1], text)
         if 4 * cell + way not in self.actions(state):
-            raise ValueError(f"this push is not possible in {abbreviate(text)}")
+            raise ValueError(f"no box can be pushed that way, got {abbreviate(text)}")
         return 4 * cell + way
 
 

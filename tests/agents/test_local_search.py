@@ -402,7 +402,7 @@ def test_annealing_accepts_worse_moves_by_the_metropolis_rule(start: float, end:
 
 
 def test_annealing_refuses_a_schedule_with_a_rising_temperature() -> None:
-    with pytest.raises(ValueError, match="end: expected at most the value of start, 1, got 2"):
+    with pytest.raises(ValueError, match="end: expected at most 1, the value of start, got 2"):
         Annealing(start=1.0, end=2.0)
 
 

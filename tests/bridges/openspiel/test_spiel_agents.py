@@ -97,13 +97,13 @@ def test_tree_search_refuses_games_in_python() -> None:
     """The search in C++ would end the process on these games."""
     record = play(OpenSpiel(game="python_tic_tac_toe"), ["openspiel-mcts", "random"])
     assert (record.termination, record.seat) == ("exception", 0)
-    assert "openspiel-mcts cannot play python_tic_tac_toe: open_spiel's search in C++ crashes" in str(record.message)
+    assert "openspiel-mcts cannot play python_tic_tac_toe: the search in C++ crashes" in str(record.message)
 
 
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("goofspiel(imp_info=True)", GameTooLarge, "openspiel-cfr takes at most 1,000,000"),
+        ("goofspiel(imp_info=True)", GameTooLarge, "openspiel-cfr solves games with at most 1,000,000"),
         ("phantom_ttt_ir", ArenaError, "imperfect recall|do not contain everything"),
     ],
 )

@@ -255,7 +255,7 @@ def test_a_test_stops_as_soon_as_it_is_decided() -> None:
     [
         (
             {"format": "swiss", "rounds": 9},
-            "rounds: swiss on tic-tac-toe: expected at most 5 rounds for 5 agents, got 9; more would",
+            "rounds: swiss on tic-tac-toe: expected at most 5 rounds for 5 agents, got 9; in more rounds",
         ),
         (
             {"format": "swiss", "positions": OPENED, "openings": None},

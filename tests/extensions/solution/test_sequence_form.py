@@ -40,7 +40,7 @@ def test_the_error_for_a_large_game_gives_its_size_and_an_alternative() -> None:
     """The error comes at once for a huge game, and during the expansion for a smaller one. A game without an end is refused,
     too.
     """
-    with pytest.raises(GameTooLarge, match=r"^the tree of othello has about \de\+\d\d states, .* 1,000,000: use mcts$"):
+    with pytest.raises(GameTooLarge, match=r"^the tree of othello has about \de\+\d\d states; .* at most 1,000,000: use mcts$"):
         sequence_form(Othello(), instead="use mcts")
     with pytest.raises(GameTooLarge, match=r"^the tree of leduc-poker has about 1e\+04 states, .* 2,000: use smaller"):
         sequence_form(LeducPoker(), most=2_000)

@@ -131,7 +131,7 @@ def test_the_solved_shares_of_a_puzzle_have_an_interval_and_a_test() -> None:
     ("counts", "said"),
     [
         ((4, 4, 0, 0), "100.0 % solved on 4 held-out positions; on the positions that both solved, cost 3 instead of 2"),
-        ((4, 1, 0, 0), "25.0 % solved on 4 held-out positions; on the only one that both solved, cost 3 instead of 2"),
+        ((4, 1, 0, 0), "25.0 % solved on 4 held-out positions; on the only position that both solved, cost 3 instead of 2"),
         ((4, 0, 0, 0), "0.0 % solved on 4 held-out positions"),
     ],
 )
