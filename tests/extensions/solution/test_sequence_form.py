@@ -42,7 +42,7 @@ def test_the_error_for_a_large_game_gives_its_size_and_an_alternative() -> None:
     """
     with pytest.raises(GameTooLarge, match=r"^the tree of othello has about \de\+\d\d states; .* at most 1,000,000: use mcts$"):
         sequence_form(Othello(), instead="use mcts")
-    with pytest.raises(GameTooLarge, match=r"^the tree of leduc-poker has about 1e\+04 states, .* 2,000: use smaller"):
+    with pytest.raises(GameTooLarge, match=r"^the tree of leduc-poker has about 1e\+04 states; .* 2,000: use smaller"):
         sequence_form(LeducPoker(), most=2_000)
     assert sequence_form(LeducPoker(), most=9_457).states == 9_457
     with pytest.raises(GameTooLarge, match="the tree of going-round has too many states"):
