@@ -6,7 +6,7 @@ All of it is read from a store, and nothing is measured again.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from arena import Agent, load_plugins
+from arena import Agent, Hints, load_plugins
 from arena.api.errors import escape_line
 from arena.api.results import BoardInfo, Leaderboard, figures
 from arena.api.spec import Parameters
@@ -50,8 +50,8 @@ def methods_text(store: Store, boards: Sequence[Leaderboard], found: Sequence[Co
     `measure` is the name that was given with `--by`.
     """
     runs = store.runs()
-    last, users = runs[-1], _find_users(store, [board.sheet for board in boards])
-    values, agents = last.spec["values"], load_plugins(strict=False).agents
+    last, agents = runs[-1], load_plugins(strict=False).agents
+    values, users = last.spec["values"], _find_users(store, [board.sheet for board in boards], agents)
     sentences: list[str] = []
     for board, compared, using in zip(boards, found, users, strict=True):
         sentences += [*_describe_board(board, agents, using), *compared.conditions]
@@ -76,13 +76,14 @@ def methods_text(store: Store, boards: Sequence[Leaderboard], found: Sequence[Co
     return join_sentences(sentences)
 
 
-def _find_users(store: Store, sheets: Sequence[BoardInfo]) -> list[set[int]]:
+def _find_users(store: Store, sheets: Sequence[BoardInfo], agents: Mapping[str, type[Agent]]) -> list[set[int]]:
     """Return, for each board, the entries that have evaluated a state with their heuristic. Settings have the default heuristic
     of the game for every agent, whether it uses it or not.
     """
     users = [set[int]() for _ in sheets]
     settings = [(board, entry, one) for board, sheet in enumerate(sheets) for entry, one in enumerate(sheet.settings)]
-    unseen = {(board, entry) for board, entry, one in settings if one["heuristic"]}
+    never = {name for name, agent in agents.items() if not (agent.wants_heuristic or Hints.of(agent).uses_heuristic)}
+    unseen = {(board, entry) for board, entry, one in settings if one["heuristic"] and one["agent"] not in never}
     for record, place in store.records(boards=True) if unseen else ():
         if place is not None and any((place.board, entry) in unseen for entry in place.pairing.seats):
             using = {place.pairing.seats[one.seat] for one in record.decisions if one.evaluations}
