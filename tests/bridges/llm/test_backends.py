@@ -141,7 +141,7 @@ def test_the_limit_of_tokens_is_renamed_on_request() -> None:
 
 def test_missing_and_refused_keys_are_reported_before_the_first_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key is missing for a remote address, or the server refuses it."""
-    with pytest.raises(arena.ArenaError, match=r"llm: https://models\.invalid/v1 needs a key: set OPENAI_API_KEY"):
+    with pytest.raises(arena.ArenaError, match=r"llm: https://models\.invalid/v1 needs a key, like all addresses outside this machine: set the environment variable OPENAI_API_KEY"):
         arena.run(spec("https://models.invalid/v1"))
     with serving(first) as stub:
         stub.models = 401
@@ -206,7 +206,7 @@ def test_the_command_reports_a_missing_backend_and_shows_finished_stores(arena: 
     )
     assert anew.returncode == 1
     assert "does not answer yet ([Errno 111] Connection refused); if it does not answer within 0.1 s" in anew.stderr
-    assert "check that the server runs and that the url is right" in anew.stderr
+    assert "check that the server runs and that the url is correct" in anew.stderr
     assert "the game and arena are not at fault" in anew.stdout
     assert load_spec(tmp_path / "s.yaml").boards
     with Store.open(tmp_path / "s.db") as store:
