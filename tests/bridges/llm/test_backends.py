@@ -141,7 +141,9 @@ def test_the_limit_of_tokens_is_renamed_on_request() -> None:
 
 def test_missing_and_refused_keys_are_reported_before_the_first_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key is missing for a remote address, or the server refuses it."""
-    with pytest.raises(arena.ArenaError, match=r"llm: https://models\.invalid/v1 needs a key, like all addresses outside this machine: set the environment variable OPENAI_API_KEY"):
+    with pytest.raises(
+        arena.ArenaError, match=r"llm: https://models\.invalid/v1 needs a key, .*: set the environment variable OPENAI_API_KEY"
+    ):
         arena.run(spec("https://models.invalid/v1"))
     with serving(first) as stub:
         stub.models = 401
