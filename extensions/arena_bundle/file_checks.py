@@ -189,6 +189,8 @@ class FileChecks:
         """Compare whether and how a format ranks its board with the format, if it is one of arena's own."""
         known = load_plugins(environ=False).formats
         for number, sheet in enumerate(self.last.boards, 1):
+            if self.file.ladder and sheet.ranking is not None:
+                raise Contradiction(f"{RUN}: board {number}: a ladder has no ranking of its own")
             kind = known.get(sheet.format)
             if kind is None:
                 continue

@@ -59,7 +59,7 @@ DRAWN_SCHEDULE = (
 SAME_PROCESS = "that the replays are honest: code from the bundle plays them, and could have forged the answers"
 APART_KEYS = ("game", "labels", "size", "exact", "format", "kind", "test")
 """Keys of a board that must be the same with other agents."""
-LADDER_KEYS = ("game", "kind", "format", "returns", "has_chance", "has_openings")
+LADDER_KEYS = ("game", "kind", "returns", "has_chance", "has_openings")
 """Keys of a board of a ladder that must be the same with other agents: its entries come and go, and it never ends."""
 COMPLETE = "the schedule is complete: no match was added or dropped"
 RULES = "all records follow the rules of their games, and their positions and chance events follow from the seed"

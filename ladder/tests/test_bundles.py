@@ -112,6 +112,21 @@ def test_copies_of_a_good_match_are_caught(tmp_path: Path, capsys: pytest.Captur
     assert "and its seats have another match" in verdict["contradictions"][0]
 
 
+def test_a_ladder_with_ranks_of_its_own_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ratings and scores rank a ladder, so the ranks of a format can only be invented."""
+    store, out = make_ladder(tmp_path), tmp_path / "ladder.arena"
+    assert call(bundle, store, "-o", out) == 0
+    files = read(out)
+    run_file = json.loads(files["run.json"])
+    last = run_file["boards"][0]
+    last.update(format="ladder", ranking={"columns": [], "criteria": "league points", "placings": None})
+    files["run.json"] = json.dumps(run_file).encode()
+    rehash(files)
+    code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
+    assert code == 1
+    assert "a ladder has no ranking of its own" in verdict["contradictions"][0]
+
+
 def test_replaced_code_of_a_submission_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One submission is a file, and the other one an archive, which the bundle contains as it was handed in."""
     store, content = make_ladder(tmp_path), io.BytesIO()

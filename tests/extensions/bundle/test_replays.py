@@ -63,7 +63,7 @@ def test_an_emptied_plugin_file_is_detected(attacked: Callable[..., Path], capsy
     """The spec cannot be loaded without the plugin, but the hash of its text shows that this code did not play."""
     code, verdict = verdict_on(attacked(lambda files: files.update({"tournament/last.py": b""})), capsys)
     assert code == 1
-    assert "tournament/last.py is not the code that played the matches" in verdict["contradictions"][0]
+    assert "tournament/last.py is not 0/last.py, the code that played the matches" in verdict["contradictions"][0]
 
 
 def test_an_emptied_module_that_a_plugin_imports_is_detected(
@@ -83,7 +83,7 @@ def test_an_emptied_module_that_a_plugin_imports_is_detected(
     rehash(files)
     code, verdict = verdict_on(write(tmp_path / "changed.arena", files), capsys)
     assert code == 1
-    assert "tournament/mine.py is not the code that played the matches" in verdict["contradictions"][0]
+    assert "tournament/mine.py is not 0/mine.py, the code that played the matches" in verdict["contradictions"][0]
 
 
 def patch_host(files: dict[str, bytes], code: str) -> None:
@@ -120,7 +120,7 @@ def test_a_plugin_cannot_fake_replays_and_rules(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The plugin claims that every replay is equal and that every record follows the rules, but one record does not."""
-    names = "host.do_play = lambda self, request: {'record': known[request['match'][0]]}"
+    names = "host.do_play = lambda self, request: {'record': known[request['match'][0]], 'message': '', 'traceback': ''}"
     known: dict[int, Any] = {}
 
     def change(files: dict[str, bytes]) -> None:
