@@ -221,102 +221,143 @@ def compare_attempts(
     knows which rounds share a position and which attempts are repeats; None if no two rounds do. Without `path_matters`, costs
     and moves of solutions are not compared.
     """
-    shared = sorted(attempts[0].keys() & attempts[1].keys())
-    by_round = {round_: (attempts[0][round_], attempts[1][round_]) for round_ in shared}
-    met = list(by_round.values())
-    solved = PairedShares.of((one.solved, other.solved) for one, other in met)
-    names, numbers = (entries[0][0], entries[1][0]), (entries[0][1], entries[1][1])
-    positions, repeats = ({}, {}) if lone is None else (lone.positions(), lone.find_repeats())
-
-    def group(values: Mapping[int, float]) -> list[list[float]]:
-        """Return values by round in groups, each of which is one observation."""
-        return group_values(values, *[repeats.get((entry,)) for entry in numbers])
-
-    def count_positions(rounds: Iterable[int]) -> int:
-        return len({positions.get(round_, round_) for round_ in rounds})
-
-    by_solved, deciding = contrasts.get(*numbers, "solved"), contrasts.deciding(*numbers)
-    leads = group({round_: float(one.solved) - float(other.solved) for round_, (one, other) in by_round.items()})
-    low, high = None, None
-    chance = SIGNIFICANCE_LEVEL if by_solved is None else by_solved.chance
+    (one, number), (other, other_number) = entries
+    pair = _Pair((one, other), (number, other_number), attempts, contrasts, lone or LoneMatches(), path_matters=path_matters)
+    met = pair.met
+    solved = PairedShares.of((mine.solved, theirs.solved) for mine, theirs in met)
+    test, deciding = contrasts.get(*pair.numbers, "solved"), contrasts.deciding(*pair.numbers)
+    leads = pair.group({round_: float(mine.solved) - float(theirs.solved) for round_, (mine, theirs) in pair.by_round.items()})
+    chance = SIGNIFICANCE_LEVEL if test is None else test.chance
+    bounds: tuple[float | None, float | None] = None, None
     if len(leads) > 1:
         bounds = difference_interval(solved, chance, leads)
-        low, high = agree(bounds, decided=by_solved is not None and by_solved.better != 0, value=solved.difference)
-    solved_by_both = {round_: pair for round_, pair in by_round.items() if pair[0].solved and pair[1].solved}
-    both = list(solved_by_both.values())
-    paths = solved_by_both if path_matters else {}
+        bounds = agree(bounds, decided=test is not None and test.better != 0, value=solved.difference)
+    known = [round_ for round_ in pair.by_round if round_ in optima] if path_matters else []
+    branching = pair.branching(depths)
+    idle, untimed = pair.silent(), pair.untimed()
+    nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
+    budgets = {unit: [limits.get(entry, {}).get(unit, 0) for entry in pair.numbers] for unit in ("nodes", "seconds")}
+    par2_nodes, limit_nodes = (None, None) if idle else _par2(nodes, budgets["nodes"])
+    par2_seconds, limit_seconds = (None, None) if untimed else _par2(seconds, budgets["seconds"])
+    return PuzzleComparison(
+        one,
+        other,
+        solved,
+        positions=pair.count_positions(pair.by_round),
+        observations=len(leads),
+        observations_both=len(pair.group(dict.fromkeys(pair.solved_by_both, 0.0))),
+        difference=solved.difference,
+        low=bounds[0],
+        high=bounds[1],
+        p_value=1.0 if test is None else test.p_value,
+        p_value_holm=1.0 if test is None else test.p_value_holm,
+        test="" if test is None else test.test,
+        better=0 if deciding is None else deciding.better,
+        moves=pair.difference("moves"),
+        cost=pair.difference("cost") if pair.has_costs() else None,
+        nodes=None if idle else pair.ratio("nodes", 1.0),
+        seconds=None if untimed else pair.ratio("seconds", MIN_SECONDS),
+        par2_nodes=par2_nodes,
+        limit_nodes=limit_nodes,
+        par2_seconds=par2_seconds,
+        limit_seconds=limit_seconds,
+        gaps=(_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
+        branching=(fmean([b for b, _ in branching.values()]), fmean([b for _, b in branching.values()])) if branching else None,
+        branching_positions=pair.count_positions(branching),
+        branching_rounds=len(branching),
+        optima=pair.count_positions(known),
+        by_nodes=() if idle else _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
+        by_seconds=() if untimed else _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS),
+        untimed=untimed,
+        idle=idle,
+        chance=chance,
+        no_gap=_describe_endless(pair, known, optima),
+        expanded=pair.ratio("expanded", 1.0) if pair.counts_expanded() else None,
+    )
 
-    def differ(aspect: Literal["moves", "cost"]) -> Means | None:
-        known = {round_: (getattr(one, aspect), getattr(other, aspect)) for round_, (one, other) in paths.items()}
+
+class _Pair:
+    """The attempts of two entries in the rounds that both played."""
+
+    def __init__(
+        self,
+        names: tuple[str, str],
+        numbers: tuple[int, int],
+        attempts: tuple[Mapping[int, Attempt], Mapping[int, Attempt]],
+        contrasts: Contrasts,
+        lone: LoneMatches,
+        *,
+        path_matters: bool,
+    ) -> None:
+        self.names, self.numbers, self.attempts = names, numbers, attempts
+        self._contrasts = contrasts
+        self._positions, self._repeats = lone.positions(), lone.find_repeats()
+        self.by_round = {
+            round_: (attempts[0][round_], attempts[1][round_]) for round_ in sorted(set(attempts[0]) & set(attempts[1]))
+        }
+        self.met = list(self.by_round.values())
+        self.solved_by_both = {round_: pair for round_, pair in self.by_round.items() if pair[0].solved and pair[1].solved}
+        self.paths = self.solved_by_both if path_matters else {}
+        """The rounds in which the solutions of both are compared by their moves and costs."""
+
+    def group(self, values: Mapping[int, float]) -> list[list[float]]:
+        """Return values by round in groups, each of which is one observation."""
+        return group_values(values, *[self._repeats.get((entry,)) for entry in self.numbers])
+
+    def count_positions(self, rounds: Iterable[int]) -> int:
+        """Return the number of different positions of rounds."""
+        return len({self._positions.get(round_, round_) for round_ in rounds})
+
+    def difference(self, aspect: Literal["moves", "cost"]) -> Means | None:
+        """Return the mean moves or costs of the solutions, and the mean difference."""
+        known = {round_: (getattr(one, aspect), getattr(other, aspect)) for round_, (one, other) in self.paths.items()}
         values = {round_: pair for round_, pair in known.items() if None not in pair}
-        differences = group({round_: subtract(*pair) for round_, pair in values.items()})
-        return _means(list(values.values()), fmean, differences, contrasts.get(*numbers, aspect))
+        differences = self.group({round_: subtract(*pair) for round_, pair in values.items()})
+        return _means(list(values.values()), fmean, differences, self._contrasts.get(*self.numbers, aspect))
 
-    def ratio(aspect: Literal["nodes", "expanded", "seconds"], least: float) -> Means | None:
+    def ratio(self, aspect: Literal["nodes", "expanded", "seconds"], least: float) -> Means | None:
+        """Return the geometric means of what the solutions took, and their ratio. Amounts below `least` count as `least`."""
         values = {
             round_: (max(least, getattr(one, aspect) or 0), max(least, getattr(other, aspect) or 0))
-            for round_, (one, other) in solved_by_both.items()
+            for round_, (one, other) in self.solved_by_both.items()
         }
-        logarithms = group({round_: log(one / other) for round_, (one, other) in values.items()})
-        test = None if aspect == "expanded" else contrasts.get(*numbers, aspect)
+        logarithms = self.group({round_: log(one / other) for round_, (one, other) in values.items()})
+        test = None if aspect == "expanded" else self._contrasts.get(*self.numbers, aspect)
         found = _means(list(values.values()), geometric_mean, logarithms, test)
         if found is None:
             return None
         low, high = [None if bound is None else exp(bound) for bound in (found.estimate.low, found.estimate.high)]
         return replace(found, estimate=Estimate(exp(found.estimate.value), low, high))
 
-    counted = all(attempt.expanded is not None or not attempt.nodes for pair in both for attempt in pair)
-    counted = counted and all(any(pair[side].expanded is not None for pair in both) for side in (0, 1))
-    nodes, seconds = _spent(met, lambda attempt: attempt.nodes), _spent(met, lambda attempt: attempt.seconds)
-    untimed = describe_ways({name: attempt.way for pair in met for name, attempt in zip(names, pair, strict=True)})
-    idle = [name for name, mine in zip(names, attempts, strict=True) if not reports_nodes(one.nodes for one in mine.values())]
-    unlike = any(subtract(attempt.cost or 0.0, attempt.moves or 0.0) for pair in both for attempt in pair)
-    known = [round_ for round_ in shared if round_ in optima] if path_matters else []
-    factors = {
-        round_: [effective_branching_factor(one.nodes, depths.get(round_, 0)) for one in pair] for round_, pair in paths.items()
-    }
-    branching = {round_: (one, other) for round_, (one, other) in factors.items() if one is not None and other is not None}
+    def branching(self, depths: Mapping[int, int]) -> dict[int, tuple[float, float]]:
+        """Return the effective branching factors of both by round, if both are known."""
+        factors = {
+            round_: [effective_branching_factor(one.nodes, depths.get(round_, 0)) for one in pair]
+            for round_, pair in self.paths.items()
+        }
+        return {round_: (one, other) for round_, (one, other) in factors.items() if one is not None and other is not None}
 
-    endless = {
-        name: count_positions(
-            round_ for round_ in known if mine[round_].solved and not optima[round_] and (mine[round_].cost or 0) > 0
+    def has_costs(self) -> bool:
+        """Whether the cost of any solution differs from its number of moves."""
+        return any(subtract(one.cost or 0.0, one.moves or 0.0) for pair in self.solved_by_both.values() for one in pair)
+
+    def counts_expanded(self) -> bool:
+        """Whether expanded states were counted in all attempts with nodes, and in some attempt of each entry."""
+        both = list(self.solved_by_both.values())
+        counted = all(attempt.expanded is not None or not attempt.nodes for pair in both for attempt in pair)
+        return counted and all(any(pair[side].expanded is not None for pair in both) for side in (0, 1))
+
+    def silent(self) -> str | None:
+        """Return a sentence about the entries that report no nodes; None if both report them."""
+        mine = zip(self.names, self.attempts, strict=True)
+        idle = [name for name, attempts in mine if not reports_nodes(one.nodes for one in attempts.values())]
+        return (
+            f"Nodes are not compared: {figures.listing(idle)} {'reports' if len(idle) == 1 else 'report'} none." if idle else None
         )
-        for name, mine in zip(names, attempts, strict=True)
-    }
-    budgets = {unit: [limits.get(entry, {}).get(unit, 0) for entry in numbers] for unit in ("nodes", "seconds")}
 
-    return PuzzleComparison(
-        *names,
-        solved,
-        count_positions(shared),
-        len(leads),
-        len(group(dict.fromkeys(solved_by_both, 0.0))),
-        solved.difference,
-        low,
-        high,
-        1.0 if by_solved is None else by_solved.p_value,
-        1.0 if by_solved is None else by_solved.p_value_holm,
-        "" if by_solved is None else by_solved.test,
-        0 if deciding is None else deciding.better,
-        differ("moves"),
-        differ("cost") if unlike else None,
-        None if idle else ratio("nodes", 1.0),
-        ratio("seconds", MIN_SECONDS) if untimed is None else None,
-        *(_par2(nodes, budgets["nodes"]) if not idle else (None, None)),
-        *(_par2(seconds, budgets["seconds"]) if untimed is None else (None, None)),
-        (_gap(attempts[0], known, optima), _gap(attempts[1], known, optima)) if known else None,
-        (fmean([one for one, _ in branching.values()]), fmean([other for _, other in branching.values()])) if branching else None,
-        count_positions(branching),
-        len(branching),
-        count_positions(known),
-        () if idle else _by_budget(*nodes, _most_known(met, lambda attempt: attempt.nodes), 1.0),
-        _by_budget(*seconds, _most_known(met, lambda attempt: attempt.seconds), MIN_SECONDS) if untimed is None else (),
-        untimed,
-        f"Nodes are not compared: {figures.listing(idle)} {'reports' if len(idle) == 1 else 'report'} none." if idle else None,
-        chance,
-        _describe_endless(endless),
-        expanded=ratio("expanded", 1.0) if counted else None,
-    )
+    def untimed(self) -> str | None:
+        """Return why seconds are not compared; None if they are."""
+        return describe_ways({name: one.way for pair in self.met for name, one in zip(self.names, pair, strict=True)})
 
 
 def par2_limits(sheet: BoardInfo, attempts: Attempts) -> dict[int, dict[str, float]]:
@@ -382,9 +423,13 @@ def _gap(attempts: Mapping[int, Attempt], known: list[int], optima: Mapping[int,
     return optimality_gap([(cost, best) for cost, best in costs if cost is not None])
 
 
-def _describe_endless(endless: Mapping[str, int]) -> str | None:
+def _describe_endless(pair: _Pair, known: Iterable[int], optima: Mapping[int, float]) -> str | None:
     """Return a sentence about the numbers of positions with solutions that cost more than an optimum of 0; None without any."""
-    told = [f"{name} has such solutions to {figures.amount(count, 'position')}" for name, count in endless.items() if count]
+    told = []
+    for name, mine in zip(pair.names, pair.attempts, strict=True):
+        endless = [round_ for round_ in known if mine[round_].solved and not optima[round_] and (mine[round_].cost or 0) > 0]
+        if endless:
+            told.append(f"{name} has such solutions to {figures.amount(pair.count_positions(endless), 'position')}")
     lack = "a solution that costs more than an optimum of 0 has no percentage"
     return f"No mean cost above the optimum: {lack}, and {figures.listing(told)}." if told else None
 
