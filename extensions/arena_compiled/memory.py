@@ -33,7 +33,7 @@ def headroom() -> float:
         limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
         if limit in (resource.RLIM_INFINITY, -1):
             return inf
-        status = Path("/proc/self/status").read_text()
+        status = Path("/proc/self/status").read_text(errors="replace")
     except ImportError:
         return inf
     except OSError:

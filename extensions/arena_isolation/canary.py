@@ -112,7 +112,7 @@ def rights(by_root: bool) -> int:
     `by_root` says whether root has started the script; otherwise this process cannot be root outside. It is needed because
     namespaces may be nested, and then the ids say little about the outside.
     """
-    with open("/proc/self/status") as file:  # noqa: PTH123
+    with open("/proc/self/status", errors="replace") as file:  # noqa: PTH123
         sets = [int(line.split()[1], 16) for line in file if line.startswith("Cap")]
     with open("/proc/self/uid_map") as file:  # noqa: PTH123
         ranges = [[int(word) for word in line.split()] for line in file]
@@ -129,7 +129,7 @@ def process_mark(pid: str) -> str:
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat, open(f"/proc/{pid}/cmdline", "rb") as words:  # noqa: PTH123
             started = stat.read().rpartition(b")")[2].split()[19]
-            return f"{started.decode()} {words.read().hex()}"
+            return f"{started.decode()} {words.read(4096).hex()}"  # its author chooses the length
     except (OSError, IndexError):
         return ""
 

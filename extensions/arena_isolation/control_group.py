@@ -175,12 +175,17 @@ def remove_groups(makers: Collection[int]) -> None:
 def own_folders() -> Mapping[str, Path]:
     """Return the folder of this process's group in each hierarchy. A key is UNIFIED or the name of a controller of version 1."""
     try:
-        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
-        within = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+        mounts, groups = _read_lines(Path("/proc/self/mountinfo")), _read_lines(Path("/proc/self/cgroup"))
     except OSError:  # not on Linux
         return {}
+    within = [line.split(":", 2) for line in groups]
     paths = {name: path for _, names, path in within for name in names.split(",")}
     return {name: folder for mount in mounts for name, folder in _find_folders(mount, paths).items() if folder.is_dir()}
+
+
+def _read_lines(file: Path) -> list[str]:
+    """Return the lines of a file of the kernel. Paths in it may have any bytes and any line separator except a newline."""
+    return os.fsdecode(file.read_bytes()).rstrip("\n").split("\n")
 
 
 def _find_folders(mount: str, paths: Mapping[str, str]) -> dict[str, Path]:

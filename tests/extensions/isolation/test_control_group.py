@@ -139,6 +139,16 @@ time.sleep(99)
 """
 
 
+def test_a_mount_whose_name_is_not_utf_8_hides_no_group(tmp_path: Path) -> None:
+    """An ordinary user can mount a file system at such a path. Only "\\n" ends a line of the kernel's table."""
+    table = tmp_path / "mountinfo"
+    odd = b"90 27 0:65 / /home/user/m\xff\xc2\x85x rw - fuse.sshfs sshfs rw"
+    table.write_bytes(odd + b"\n30 27 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n")
+    lines = control_group._read_lines(table)
+    assert [os.fsencode(line) for line in lines] == [odd, b"30 27 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw"]
+    assert [control_group._find_folders(line, {"": "/arena"}) for line in lines] == [{}, {"": Path("/sys/fs/cgroup/arena")}]
+
+
 @pytest.mark.process
 def test_groups_of_a_killed_process_are_removed(group: ControlGroup) -> None:
     """The parent removes the groups of a killed worker with all processes in them."""
