@@ -30,7 +30,9 @@ CHUNK_BYTES = 1 << 16
 USAGE_LOOK_SECONDS = 0.25
 """Seconds between two checks of a process that answers quickly. A check takes longer than many answers."""
 FAREWELL_SECONDS = 0.2
-"""Seconds to wait for the last output and the exit code of an ended process."""
+"""Seconds to wait for the last output of an ended process."""
+EXIT_SECONDS = 2.0
+"""Seconds to wait for the exit code of a process that has closed its output. On a busy machine, its end takes a moment."""
 
 
 class ChildLost(Exception):
@@ -192,7 +194,7 @@ class ChildProcess(subprocess.Popen[bytes]):
     def exit_code(self) -> int | None:
         """Return the exit code of a process that ends (negative for a signal); None if it continues."""
         with suppress(subprocess.TimeoutExpired):
-            self.wait(FAREWELL_SECONDS)
+            self.wait(EXIT_SECONDS)
         return self.poll()
 
     def end(self) -> None:
