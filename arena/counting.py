@@ -39,9 +39,9 @@ class Meter:
     )  # fmt: skip
 
     expanded: int
-    """The number of states of a puzzle whose actions the agent has asked for."""
+    """For how many states of a puzzle the agent has asked for the actions."""
     game: Game | None
-    """The game whose states this meter counts."""
+    """The game of the states that this meter counts."""
 
     def __init__(self) -> None:
         self.game = None

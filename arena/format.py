@@ -86,7 +86,7 @@ def put_last(returns: Sequence[float], loser: int | None) -> tuple[float, ...]:
 
 
 class Outcomes:
-    """The results of a board so far, by pairing, for formats whose schedule or ranking depends on results.
+    """The results of a board so far, by pairing, for formats with a schedule or a ranking that depends on results.
 
     >>> outcomes = Outcomes()
     >>> outcomes.add(Pairing(0, (0, 1)), (1.0, -1.0))
@@ -206,7 +206,9 @@ class Format(Configured, ABC):
     kind: ClassVar[Kind]
     """`versus` if agents play against each other; `puzzle` if each agent plays alone, on a puzzle or for a score."""
     follows_results: ClassVar[bool] = False
-    """Whether the schedule depends on results. If so, `schedule` waits at each None until `outcomes` has the results so far."""
+    """Whether the schedule depends on results. If so, `schedule` waits at each None until `outcomes` contains the results so
+    far.
+    """
     columns: ClassVar[Sequence[Column]] = ()
     """Columns that boards with this format have in addition to the usual ones. `ranking` returns their values."""
     ranking_criteria: ClassVar[str] = ""
@@ -298,7 +300,7 @@ class Format(Configured, ABC):
     def schedule(self, field: Field, outcomes: Outcomes) -> Iterator[Pairing | None]:
         """Yield every match of a `field` once, in a fixed order. Yield None to wait for the results of all matches so far.
 
-        For formats with `follows_results`, `outcomes` has these results after a None.
+        For formats with `follows_results`, `outcomes` contains these results after a None.
         """
 
 

@@ -5,9 +5,9 @@ plugin is loaded. Instead of a list of games, agents, heuristics, encodings or f
 to their places, such as `{"hex": "arena_games.hex:Hex"}`. The object is then imported and checked when it is first used. The
 name of a heuristic or an encoding is a tuple with the name of its game, as in `("hex", "resistance")`.
 
-A hook for an event or a choice gets facts about it; an implementation may take those that it needs, by their names. These hooks
-are called for the installed plugins and for the plugins that the user names on the command line or in `ARENA_PLUGINS`, not for
-those that a spec names.
+A hook for an event or a choice gets facts about it; an implementation names the facts that it needs as its parameters. These
+hooks are called for the installed plugins and for the plugins that the user names on the command line or in `ARENA_PLUGINS`,
+not for those that a spec names.
 """
 
 from collections.abc import Callable, Iterable, Mapping

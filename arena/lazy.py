@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 def pass_on(module: str, homes: Mapping[str, str], *own: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a module that imports names of other modules on first use.
 
-    `homes` has the names from each module, separated by spaces. So a plugin that only registers itself imports nothing heavy.
-    `__all__` of the module is the sorted list of these names and of `own`, the public names that the module itself defines. A
-    type checker needs the same imports in a block below `if TYPE_CHECKING`.
+    `homes` contains the names from each module, separated by spaces. So a plugin that only registers itself imports nothing
+    heavy. `__all__` of the module is the sorted list of these names and of `own`, the public names that the module itself
+    defines. A type checker needs the same imports in a block below `if TYPE_CHECKING`.
 
     >>> find, names = pass_on("arena", {"arena.limits": "Limits", "arena.game": "Game Puzzle"})
     >>> find("Limits")(nodes=3).nodes, names()

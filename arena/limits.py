@@ -152,7 +152,7 @@ UNLIKE_SPEEDS = (
     "Under a time limit, a difference may come from that. Use `arena run SPEC --plain --fresh` to run all agents uncompiled, or "
     "limit nodes instead of time: `limits: {nodes: N}`."
 )
-"""Follows the names of entries that run compiled and of those that do not."""
+"""Follows the names of entries that run compiled and of entries that do not."""
 
 
 def normalize_depth(depth: Any) -> int:
@@ -187,8 +187,8 @@ def is_finite(value: Any) -> bool:
 def read_number(value: Any) -> float:
     """Return a number from a plugin as a float, which may be infinite or nan.
 
-    The value may be of any type that converts to a float, such as a fraction or a number of numpy, but no text. Raises ValueError
-    if it does not, or if it is too large for a float.
+    The value may be of any type that converts to a float, such as a fraction or a numpy number, but no text. Raises
+    ValueError if it does not, or if it is too large for a float.
 
     >>> from fractions import Fraction
     >>> read_number(Fraction(1, 2))

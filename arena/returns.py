@@ -23,7 +23,7 @@ def check_step_cost(puzzle: Puzzle, state: State, action: Action, cost: float) -
     if (kind is float or kind is int) and 0 <= cost <= MAX_STEP_COST:
         return cost
     try:
-        number = read_number(cost)  # such as a number of numpy
+        number = read_number(cost)  # such as a numpy number
         if 0 <= number <= MAX_STEP_COST:
             return number
     except ValueError:

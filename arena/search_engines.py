@@ -53,7 +53,7 @@ class SearchEngine(Part):
     def sum_up(self, uses: Iterable[Any]) -> Iterable[str]:
         """Yield lines for the end of a run. They say which agents ran a loop, and which took long without one and why.
 
-        `uses` has the counts for these agents, as `arena.api.search.SeatUse`.
+        `uses` contains the counts for these agents, as `arena.api.search.SeatUse`.
         """
         return ()
 
@@ -111,7 +111,7 @@ def add_search_engine(engine: SearchEngine) -> None:
 
 
 def note_installed() -> None:
-    """Note that the installed plugins have been loaded, so that decisions need not load them."""
+    """Record that the installed plugins have been loaded, so that decisions need not load them."""
     global _complete  # noqa: PLW0603 - a fact about the whole process
     _complete = True
 

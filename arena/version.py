@@ -15,9 +15,9 @@ def distribution() -> str:
 
 
 def hint_at_distribution(name: str) -> str:
-    """Return the hint at another distribution of the project, which is in the folder `name` of its repository.
+    """Return a hint that names another distribution of the project, which is in the folder `name` of the repository.
 
-    The command works while no package index has the distribution.
+    The command in the hint works even if no package index has the distribution.
     """
     return f"the distribution fairarena-{name} defines it: in a checkout of fairarena, run `pip install ./{name}`"
 

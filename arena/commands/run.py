@@ -123,7 +123,7 @@ class RunCommand(click.Command):
 
     @staticmethod
     def _leave_out(own: Sequence[click.Parameter], added: Sequence[click.Parameter]) -> list[click.Parameter]:
-        """Return the added options. Options whose names are taken are left out, with a warning for each of them."""
+        """Return the added options. Options with a name that is taken are left out, with a warning for each of them."""
         taken = {text for one in own for text in (*one.opts, *one.secondary_opts, str(one.name))}
         kept = []
         for one in added:

@@ -61,7 +61,9 @@ def _check_other(document: Document, plugins: tuple[str, ...]) -> str | None:
 
 
 def find_owner(document: Document) -> Any:
-    """Return the command of an extension to which a spec belongs, by its keys; None if the spec is a tournament."""
+    """Return the command of an extension to which a spec belongs, according to its keys; None if the spec is a
+    tournament.
+    """
     keys = document.values.keys() - SpecKeys.model_fields.keys()
     group: Any = click.get_current_context().find_root().command
     commands = group.commands.listed() if keys else ()

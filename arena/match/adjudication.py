@@ -62,9 +62,10 @@ class Adjudication:
         return canonical(asdict(self))
 
     def first(self, reported: Iterable[tuple[int, float | None]]) -> tuple[int, AgreedEnd] | None:
-        """Return how reported values first end a game, with the number of decisions up to then; None if they do not.
+        """Return the number of decisions after which the reported values end a game, and how it ends; None if they
+        never do.
 
-        `reported` has the seat and the value of every decision, in the order of play.
+        `reported` contains the seat and the value of every decision, in the order of play.
         """
         adjudicator = Adjudicator(self)
         for number, (seat, value) in enumerate(reported, 1):

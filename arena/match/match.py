@@ -188,7 +188,7 @@ class Match(NamedTuple):
 
 
 USABLE_STATES = "states must be hashable and comparable with =="
-"""The promise about states on which arena and its agents rely. The types of numpy break it, and so do lists."""
+"""The promise about states on which arena and its agents rely. numpy's types break it, and so do lists."""
 
 
 def find_state_fault(state: State, copy: State) -> str | None:

@@ -54,7 +54,7 @@ class Redraws:
         self._lock = threading.Lock()
 
     def of(self, number: int) -> int:
-        """Return how often a round is redrawn; 0 if it keeps its first opening."""
+        """Return the number of times that a round is redrawn; 0 if it keeps its first opening."""
         if number >= MAX_ROUND_REDRAWN:
             return 0
         with self._lock:

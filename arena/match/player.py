@@ -246,7 +246,9 @@ def find_legal(choice: Any, legal: Sequence[Action]) -> Action:
 
 
 def failure(seat: int, failed: AgentRaised, *, waits: bool = False) -> Forfeit | Unavailable:
-    """Return the forfeit of a seat whose agent failed. Raises Unavailable if the agent `waits` for a backend that is down."""
+    """Return the forfeit of a seat after a failure of its agent. Raises Unavailable if the agent `waits` for a backend that
+    is down.
+    """
     return Forfeit.of_failure(seat, failed.kind, failed.message, failed.traceback, waits=waits)
 
 

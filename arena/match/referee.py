@@ -241,10 +241,10 @@ def _record(match: Match, state: MatchState, ending: Ending) -> Record:
 def _timing(match: Match, state: MatchState) -> dict[str, Any]:
     """Return the timing of a match: all values that depend on the clock, except the seconds of decisions.
 
-    `overrun` has the seconds beyond a limit. All other values are lists with an entry for each seat: the number and seconds of
-    compiled and uncompiled decisions, the number of those of which a cache decided how they ran (`unsettled`), the reason why
-    decisions ran uncompiled, the number of decisions that ran out of time, the seconds for the start, the processor time that was
-    used or lacking, and the overtime that was allowed because of this lack.
+    `overrun` contains the seconds beyond a limit. All other values are lists with an entry for each seat: the number and
+    seconds of compiled and uncompiled decisions, the number of those of which a cache decided how they ran (`unsettled`), the
+    reason why decisions ran uncompiled, the number of decisions that ran out of time, the seconds for the start, the
+    processor time that was used or lacking, and the overtime that was allowed because of this lack.
     """
     timing: dict[str, Any] = {}
     players = state.players

@@ -32,7 +32,8 @@ class PythonFile:
     parse_file, digest_bytes, forget_below = staticmethod(parse_file), staticmethod(digest_bytes), staticmethod(forget_below)
 
     def find_imported(self, path: Sequence[str] | None = None) -> set[Path]:
-        """Return all Python files that it imports, directly or indirectly, except files of Python and of installed packages.
+        """Return all Python files that it imports, directly or indirectly, except files of Python itself and of installed
+        packages.
 
         Modules are looked up as in this process, or in the folders of `path`. If a package is imported, all its files count.
         """

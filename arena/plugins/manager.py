@@ -287,7 +287,7 @@ class Events:
 
     @contextmanager
     def blaming(self, plugin: str, hook: str) -> Iterator[None]:
-        """Note an exception in the block as a fault of a plugin."""
+        """Record an exception in the block as a fault of a plugin."""
         try:
             yield
         except Interrupted:

@@ -46,7 +46,7 @@ class Interrupts:
         self._held = 0
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
-        """Note the signal, and raise Interrupted at the current place in the program."""
+        """Store the signal, and raise Interrupted at the current place in the program."""
         if self.pending and self.at_once:
             end_interrupted()
         self.pending = True

@@ -13,7 +13,8 @@ class PythonProcess:
     def import_path() -> list[str]:
         """Return the folders and archives from which modules are imported, as absolute paths.
 
-        The empty entry, by which an interactive Python and a notebook import from the working folder, becomes that folder.
+        The empty entry, through which an interactive Python and a notebook import from the working folder, becomes that
+        folder.
         """
         return [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - `resolve` would follow links
 

@@ -38,7 +38,7 @@ class ShownBoard:
     test: Any
     """The state of the sequential test of the board, in the form that its format returns; None without a test."""
     unrated: frozenset[str]
-    """The agents whose ratings are hidden because their intervals are too wide or open."""
+    """The agents with a hidden rating, because its interval is too wide or open."""
     ranked_by: str
     """The key of the rows by which the board is ranked: `solved`, `mean_return`, `score` or `rating`; `rank` if the format ranks
     it by columns of its own.

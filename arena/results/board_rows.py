@@ -15,7 +15,9 @@ MIN_OBSERVATIONS = 2
 
 
 def versus_row(rank: int | None, entry: int, tally: Tally, rated: Strengths | None, level: Collection[int]) -> Row:
-    """Return the row of an entry of a versus board. `level` has the entries that are neither clearly better nor clearly worse."""
+    """Return the row of an entry of a versus board. `level` contains the entries that are neither clearly better nor clearly
+    worse.
+    """
     count, labels = tally.counts[entry], tally.sheet.labels
     rating, low, high = (None, None, None) if rated is None or not count.games else rated.elo[entry]
     row = {

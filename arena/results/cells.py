@@ -19,7 +19,7 @@ class BoardTable:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     unrated: frozenset[str] = frozenset()
-    """The agents whose ratings are hidden."""
+    """The agents with a hidden rating."""
 
     @property
     def headings(self) -> list[str]:

@@ -113,7 +113,7 @@ class Claims:
         return {round_: self._lowest[round_][0] for entry in sorted(believed) for round_ in self._claimed[entry]}
 
     def describe_refutations(self) -> list[str]:
-        """Return a remark for each entry whose claim is refuted."""
+        """Return a remark for each entry with a refuted claim."""
         labels, remarks = self._sheet.labels, []
         for entry, one in self.find_refutations().items():
             lower = f"{labels[one.other]} found one for {figures.figure(one.lowest)}"
@@ -127,8 +127,8 @@ class Claims:
         return remarks
 
     def describe_unsolvable(self, positions: Mapping[int, int]) -> list[str]:
-        """Return a remark, if there are positions that have no solution. `positions` has the first round with the same position,
-        by round.
+        """Return a remark, if there are positions that have no solution. `positions` contains the first round with the same
+        position, by round.
         """
         refuted = self.find_refutations()
         proven = {entry: rounds for entry, rounds in sorted(self._given_up.items()) if rounds and entry not in refuted}

@@ -47,7 +47,7 @@ Aspect = Literal["rating", "games", "return", "solved", "cost", "moves", "nodes"
 MIN_SECONDS = 1e-6
 """Shorter times count as this time, in seconds, because ratios of such short times mean nothing."""
 SEQUENTIAL = "sequential test"
-"""The name of a test whose verdict decides instead of a p-value."""
+"""The name of a test that decides by its verdict instead of a p-value."""
 MIN_SHARED = 0.5
 """Two entries have played the same rounds if they share at least this part of all the rounds of either."""
 
@@ -83,7 +83,7 @@ class Contrast:
 
 
 class RoundLeads(NamedTuple):
-    """The lead of one entry over another in the mean of a figure, from the values of both in each round."""
+    """How far one entry leads another in the mean of a measure, computed from the values of both in each round."""
 
     rounds: int
     mean_one: float
@@ -91,7 +91,7 @@ class RoundLeads(NamedTuple):
     lead: float
     test: PairedTest
     values: list[float]
-    """Independent values whose mean is the lead."""
+    """Independent values; the lead is their mean."""
     freedom: float | None = None
     """The degrees of freedom of Student's t if games were repeated, so that both tests must agree; otherwise None."""
     sizes: list[int] | None = None
@@ -156,7 +156,7 @@ def compare_rounds(
     This needs values of all rounds that each has played. If a value is missing because of the result, for example the cost of a
     position that was not solved, the means are of different positions: then the values must be `paired`.
 
-    Rounds that are in the same cluster for both entries are one observation, whose value is their mean.
+    Rounds that are in the same cluster for both entries are one observation, and their mean is its value.
     """
     shared, every, alike = sorted(one.keys() & other.keys()), sorted(one.keys() | other.keys()), clusters != (None, None)
     if not one or not other or (paired and not shared):
@@ -269,17 +269,19 @@ class Contrasts:
         self._merits = merits
 
     def get(self, one: int, other: int, aspect: Aspect) -> Contrast | None:
-        """Return how two entries differ in an aspect; None if it was not tested, for example because no value differs."""
+        """Return the contrast of two entries in an aspect; None if it was not tested, for example because no value
+        differs.
+        """
         if one > other:
             found = self._found.get((other, one, aspect))
             return None if found is None else found.swapped()
         return self._found.get((one, other, aspect))
 
     def deciding(self, one: int, other: int) -> Contrast | None:
-        """Return how two entries differ in the aspect that ranks them.
+        """Return the contrast of two entries in the aspect that ranks them.
 
-        None if it was not tested, or if the test finds the entry better that ranks lower: means over all rounds or positions can
-        have another order than the differences on those that the two share.
+        None if it was not tested, or if the test finds the entry better that ranks lower: the order of the means over
+        all rounds or positions can differ from that of the differences on those that the two share.
         """
         aspect = self._ranked_by.get((min(one, other), max(one, other)))
         found = None if aspect is None else self.get(one, other, aspect)
@@ -300,7 +302,7 @@ class Contrasts:
         return {entry: tuple(sorted(others)) for entry, others in level.items()}
 
     def names(self) -> list[str]:
-        """Return the names of the tests that decide by what ranks entries, the most frequent first."""
+        """Return the names of the tests of the figure that ranks entries, the most frequent first."""
         found = [self.deciding(one, other) for one, other in self._ranked_by]
         names = [one.test if one.decided is None else SEQUENTIAL for one in found if one is not None]
         return [name for name, _ in Counter(names).most_common()]

@@ -101,7 +101,8 @@ class Leaderboard(ShownBoard):
 
     @staticmethod
     def last_run(store: Store) -> Run:
-        """Return the last run of a store, which is open for reading, with the columns that the key `report` of its spec asks for.
+        """Return the last run of `store`, which must be open for reading, with the columns that the `report` key of its
+        spec requests.
 
         If this key leaves out matches, `store` does not show them from then on.
         """
@@ -141,7 +142,7 @@ class Leaderboard(ShownBoard):
         """Return the leaderboard of one board. Void matches are counted separately and not scored.
 
         `tally` holds the counts of the board. If the length of the schedule depends on results, `finished` says whether it has
-        ended. `store` is the file with the matches. `mixed` has the plugins that changed between its matches. `shard` is the
+        ended. `store` is the file with the matches. `mixed` contains the plugins that changed between its matches. `shard` is the
         shard that these matches complete, if they are one. Raises PluginError if the format of the board comes from a plugin and
         fails to rank it.
         """
@@ -275,7 +276,7 @@ def _describe_ranking(tally: Tally, contrasts: Contrasts | None, rows: Sequence[
         yield "Ranked by mean return."
     too_many = len(tally.counts) > Strengths.MAX_ENTRIES
     if too_many and contrasts is None and (tally.sheet.kind != "versus" or tally.ranked_by == "returns"):
-        yield f"No tests of differences: every two agents are compared only among at most {Strengths.MAX_ENTRIES}."
+        yield f"No tests of differences: pairs of agents are compared only on boards with at most {Strengths.MAX_ENTRIES} agents."
     if contrasts is None or not any(row.get("level_with") for row in rows):
         return
     tests = figures.listing(contrasts.names()) or "there are too few rounds that differ"
@@ -402,7 +403,7 @@ def _describe_scale(
             return [*ranked, FEW_OF_EACH if ended else FEW_OF_EACH_YET]
         return [*ranked, folded if tally.matches.folded else UNCONNECTED]
     zero = describe_zero(None if rated.anchor is None else sheet.anchor, facts.get("zero"))
-    lead = "finishing before the other agent in 91 % of the games" if tally.matches.has_many_seats else "91 % of the points"
+    lead = "finishing ahead of the other agent in 91 % of the games" if tally.matches.has_many_seats else "91 % of the points"
     return [" ".join([*ranked, f"Elo 0 is {zero}; a lead of 400 means {lead}."])]
 
 

@@ -54,7 +54,7 @@ def estimate_score(pairs: Sequence[Pair], chance: float = SIGNIFICANCE_LEVEL) ->
 
 
 class Half(NamedTuple):
-    """One game of a pair whose other game has not been played."""
+    """One game of a pair, without the other game, which has not been played."""
 
     points: float
     """The points of the entry in the first seat."""
@@ -196,8 +196,8 @@ class PairedGames:
         return any(len(seats) > 2 for seats, _ in self._rankings)
 
     def count_cells(self) -> float:
-        """Return how large the tables are that ratings need: for each choice in a game of three or more seats, the square of the
-        number of seats. Pairs need few. The result is infinite if so many entries tie that a game cannot be rated.
+        """Return the size of the tables that ratings need: for each choice in a game of three or more seats, the square of
+        the number of seats. Pairs need few. The result is infinite if so many entries tie that a game cannot be rated.
         """
         ranked = [(len(seats), ranking) for (seats, _), games in self._rankings.items() for _, ranking in games]
         return sum([seats**2 * count_choices(ranking) for seats, ranking in ranked])

@@ -60,7 +60,8 @@ class UnknownRatings:
 
     entries: frozenset[int]
     swept: tuple[int, ...]
-    """Entries whose intervals have only one bound, because all games between stronger and weaker agents went one way."""
+    """Entries with an interval that has only one bound, because all games between stronger and weaker agents went one
+    way."""
     decisive: int
     """The number of decided pairs on the whole board: pairs of games in which one side won more points."""
     needed: int | None

@@ -204,7 +204,7 @@ class Facts:
 
     @classmethod
     def of(cls, seats: tuple[int, ...], record: Record) -> "Facts":
-        """Return the facts of a single match. `seats` has the number of the entry in each seat."""
+        """Return the facts of a single match. `seats` contains the number of the entry in each seat."""
         moves, cost = record.moves, record.cost
         measured = (moves or 0, int(moves is not None), cost or 0.0, int(cost is not None))
         return cls(seats, record.returns, record.termination, record.seat, record.solved, 1, *measured, record.fallbacks)
@@ -220,7 +220,7 @@ class RoundSums:
     """
 
     def __init__(self, start: "RoundSums | None" = None) -> None:
-        """`start` has the values with which to begin."""
+        """`start` contains the values with which to begin."""
         self._pages: dict[int, tuple[array[float], array[int]]] = {}
         for page, (sums, counts) in ({} if start is None else start._pages).items():  # noqa: SLF001 - of the same class
             self._pages[page] = sums[:], counts[:]
@@ -263,7 +263,7 @@ class MeanReturns:
     """
 
     def __init__(self, entries: int, within: tuple[float, float] = (-inf, inf), lone: LoneMatches | None = None) -> None:
-        """`lone` has the matches with one seat."""
+        """`lone` contains the matches with one seat."""
         self._within = within
         self._lone = lone or LoneMatches()
         self._returns = [RoundSums() for _ in range(entries)]
@@ -343,8 +343,8 @@ class MeanReturns:
         return self._lone.find_repeats().get((entry,))
 
     def stratified(self, entry: int) -> StratifiedMean:
-        """Return the mean return of an entry. Each group of entries that repeated games is a stratum with these games; all other
-        games are one. The matches with one seat are one stratum.
+        """Return the mean return of an entry. Each group of entries that repeated games is a stratum with these games; all
+        other games form one more. The matches with one seat form one stratum.
         """
         if (attempts := self.attempts(entry)) is not None:
             values = RoundValues(entry, {(entry,): attempts})
@@ -609,7 +609,8 @@ class Tally:
         add_timing([self.counts[entry] for entry in seats], timing)
 
     def add_fallbacks(self, seats: Sequence[int], fallbacks: int, drawn: Sequence[int], drew: Sequence[bool]) -> None:
-        """Add the fallbacks of a match. `drawn` has the seat of each marked decision; `drew` says which seats used their streams.
+        """Add the fallbacks of a match. `drawn` contains the seat of each marked decision; `drew` says which seats used their
+        streams.
 
         A record of an earlier version has no marks. Its fallbacks belong to the only seat that used its stream. If several
         did, the numbers of their entries are unknown from then on.

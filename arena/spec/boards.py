@@ -61,7 +61,9 @@ def read_boards(reading: SpecReader, rules: Sequence[Rules], entries: Sequence[E
 
 
 def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
-    """Note that all matches of a round have the same deals, if an agent could remember them from one match to the next."""
+    """Add a note that all matches of a round have the same deals, if an agent could remember them from one match to the
+    next.
+    """
     shared = [board for board in boards if board.has_deals]
     near = {seat.isolation for board in shared for seat in board.seats}
     titles = ", ".join([board.title for board in shared])
@@ -74,7 +76,9 @@ def _note_shared_deals(reading: SpecReader, boards: Sequence[Board]) -> None:
 
 
 def _note_unlike_limits(reading: SpecReader, boards: Sequence[Board]) -> None:
-    """Note for each board that the limits of its entries differ, but only once if all boards have the same limits."""
+    """Add a note for each board that the limits of its entries differ, but only once if all boards have the same
+    limits.
+    """
     found = {
         board.title: describe_unlike_limits({seat.label: list_limits(seat.limits) for seat in board.seats}) for board in boards
     }
@@ -171,7 +175,7 @@ def _find_refusal(reading: SpecReader, one: Labelled, rules: Rules) -> str | Non
 
 
 def check_view(reading: SpecReader, boards: Sequence[Board], labelled: Sequence[Labelled] = ()) -> None:
-    """Note a fault for a column that no board has, and for an anchor that is not an entry on any board. Without boards, the
+    """Report a fault for a column that no board has, and for an anchor that is not an entry on any board. Without boards, the
     anchor must be one of the entries in `labelled`.
     """
     given: list[tuple[tuple[str | int, ...], str]] = [
@@ -225,7 +229,7 @@ def _can_open(reading: SpecReader, rules: Rules, positions: Positions) -> bool:
 
 
 def _check_twins(reading: SpecReader, rules: Rules, playing: Sequence[Labelled], seats: Sequence[Seat]) -> None:
-    """Note a fault if two entries on a board are the same, because then their matches would also be the same."""
+    """Report a fault if two entries on a board are the same, because then their matches would also be the same."""
     first: dict[str, Labelled] = {}
     for one, seat in zip(playing, seats, strict=True):
         other = first.setdefault(seat.identity, one)

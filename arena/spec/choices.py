@@ -70,7 +70,7 @@ def _read_choice(reading: SpecReader, given: Any, entry: Path, variant: Variant,
 
 
 def check_choices(reading: SpecReader, choices: Choices, games: Sequence[str]) -> None:
-    """Note a fault for every heuristic that does not exist or does not fit any game of the spec."""
+    """Report a fault for every heuristic that does not exist or does not fit any game of the spec."""
     for game, choice in choices.items():
         wanted = [name for name in games if game in (None, name)]
         if not wanted:

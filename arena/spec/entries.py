@@ -93,7 +93,9 @@ def read_entries(reading: SpecReader, rules: Sequence[Rules]) -> list[Entry]:
     if entries and all(entry.isolation == IN_PROCESS for entry in entries):
         _remark_start(reading, reading.values.get("limits"), ("limits",))
         if reading.values.get("pondering"):
-            reading.remark(("pondering",), f"only agents in their own processes ponder, so it has no effect; {_apart(reading)}")
+            reading.remark(
+                ("pondering",), f"only agents in their own processes ponder, so this key has no effect; {_apart(reading)}"
+            )
     for agent in dict.fromkeys([entry.agent for entry in entries if hasattr(entry.agent, "check_entries")]):
         own = [entry for entry in entries if entry.agent is agent]
         for number, option, message in agent.check_entries([entry.options for entry in own]):
@@ -176,16 +178,16 @@ def _read_entry(reading: SpecReader, rules: Sequence[Rules], path: Path, variant
 
 
 def _remark_heuristics(reading: SpecReader, agent: type[Agent], choices: Choices, path: Path) -> None:
-    """Note that heuristics have no effect, because the agent declares that it uses none."""
+    """Add a note that heuristics have no effect, because the agent declares that it uses none."""
     named = [choice.name for choice in choices.values() if choice.name != NO_HEURISTIC]
     if named and not (agent.wants_heuristic or Hints.of(agent).uses_heuristic):
         reading.remark(path, f"{agent.name} uses no heuristic, so {listing(named)} has no effect; remove it")
 
 
 def _remark_start(reading: SpecReader, limits: Any, path: Path) -> None:
-    """Note that a limit for the start of agents has no effect, because they are in arena's own processes."""
+    """Add a note that a limit for the start of agents has no effect, because they are in arena's own processes."""
     if isinstance(limits, dict) and "start_seconds" in limits:
-        message = f"only agents in their own processes need to start, so it has no effect; {_apart(reading)}"
+        message = f"only agents in their own processes need to start, so this key has no effect; {_apart(reading)}"
         reading.remark((*path, "start_seconds"), message)
 
 

@@ -81,7 +81,7 @@ def choose_isolation(reading: SpecReader, given: Any, limits: Limits, agent: Ent
     if wanted is None or (wanted == IN_PROCESS and apart and given is None and agent.moves):
         default = next((one.name for one in reading.registry.parts[Isolation.kind].values() if one.default), None)
         if default is None:
-            what = apart or ("a memory limit" if memory else "a limit of time")
+            what = apart or ("a memory limit" if memory else "a time limit")
             report((), f"{what} needs its own process, and no installed plugin can start one")
         return default or IN_PROCESS
     if wanted == IN_PROCESS and apart:

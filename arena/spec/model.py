@@ -149,7 +149,7 @@ class SpecKeys(_Keys):
     isolation: Any = Field(
         None,
         description="none: agents run in arena's own processes. process: each agent runs in its own process; the default for "
-        "programs, plugins, and limits of seconds, CPU seconds or memory. sandbox: also without network and files.",
+        "programs, plugins, and limits on seconds, CPU seconds or memory. sandbox: also without network and files.",
     )
     pondering: bool = Field(
         False, description="True if an agent in its own process may run while others decide. By default, it is paused."

@@ -95,7 +95,7 @@ def _find_positions(reading: SpecReader, rules: Rules, title: str) -> tuple[Path
 
 
 def check_positions(reading: SpecReader, rules: Sequence[Rules], titles: Sequence[str]) -> None:
-    """Note the faults of a mapping of `positions` that concern no single board."""
+    """Report the faults of a mapping of `positions` that concern no single board."""
     given = reading.values.get("positions")
     if not isinstance(given, dict):
         return

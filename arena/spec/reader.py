@@ -66,15 +66,17 @@ class Faults:
             self._note(fault)
 
     def add(self, path: Path, message: str, *, key: bool = False, cause: BaseException | None = None) -> None:
-        """Note a fault at the value of a path, or at its key if `key` is true. `cause` is an exception from the author's code."""
+        """Report a fault at the value of a path, or at its key if `key` is true. `cause` is an exception from the author's
+        code.
+        """
         self.cause = self.cause or cause
         line, column = self.document.place(path, key=key)
         self._note(SpecFault(self.document.name, line, column, format_path(path), escape_line(message)))
 
     def add_unknown(self, key: Any, known: Iterable[str]) -> None:
-        """Note that a key of the spec is unknown, and name the most similar known ones."""
+        """Report that a key of the spec is unknown, and name the most similar known ones."""
         value = self.document.values.get(key) if isinstance(self.document.values, dict) else None
-        hint = f"it is a key of ladders; {hint_at_distribution('ladder')}"
+        hint = f"only specs of ladders have this key; {hint_at_distribution('ladder')}"
         if len(self._groups.get((self.document.name, UNKNOWN_KEY), ())) > MAX_FAULTS_PER_KEY:
             hint = ""  # this message is only counted, and the search for similar names takes long
         elif key not in LADDER_KEYS:
@@ -90,11 +92,13 @@ class Faults:
         return check_value(make_adapter(hint), value, path, add_hints(report, known))
 
     def add_at(self, file: str, line: int, where: Path, message: str) -> None:
-        """Note a fault in another file, which the spec names."""
+        """Report a fault in another file, which the spec names."""
         self._note(SpecFault(escape_line(file), line, 1 if line else 0, format_path(where), escape_line(message)))
 
     def _note(self, fault: SpecFault) -> None:
-        """Note a fault. Of many faults of one key, only the first are kept, because a list of positions may have millions."""
+        """Record a fault. Of many faults of one key, only the first are kept, because a list of positions may have
+        millions.
+        """
         self.noted += 1
         fault = replace(fault, message=cut(fault.message, MAX_MESSAGE_CHARACTERS))
         top = re.split(r"[.\[]", fault.where)[0]
@@ -139,7 +143,8 @@ class SpecReader:
     games: tuple[str, ...] = ()
     """The names of the spec's games, without unknown ones."""
     stand_ins: list[Any] = field(default_factory=list)
-    """For each game whose parameters have a fault, its `Rules` with default parameters, by which other parts are checked."""
+    """For each game that has a fault in its parameters, its `Rules` with default parameters, with which other parts are
+    checked."""
     notes: list[str] = field(default_factory=list)
     lines: dict[Path, list[str]] = field(default_factory=dict)
     """The positions in separate files, by the paths of the values that name the files."""
@@ -155,7 +160,7 @@ class SpecReader:
         return isinstance(self.values.get("games"), list)
 
     def report(self, path: Path, message: str) -> None:
-        """Note a fault at a value, or at its key if the key is unknown."""
+        """Report a fault at a value, or at its key if the key is unknown."""
         self.faults.add(path, message, key=message.startswith(UNKNOWN_KEY))
 
     def below(self, path: Path, variant: Variant | None = None) -> Report:
@@ -194,7 +199,7 @@ class SpecReader:
         return None
 
     def unknown(self, path: Path, message: str, *, key: bool = False) -> None:
-        """Note that a name is unknown, and list the plugins that were left out, because one of them may define it."""
+        """Report that a name is unknown, and list the plugins that were left out, because one of them may define it."""
         self.faults.add(path, message, key=key)
         for plugin in self.registry.plugins:
             if plugin.problem is not None:
@@ -223,7 +228,7 @@ class SpecReader:
 
 
 def unbuilt(*_: Any) -> Any:
-    """Stand in for a heuristic whose tables are not built, because that is postponed."""
+    """Stand in for a heuristic before its tables are built, because that is postponed."""
     raise RuntimeError("a heuristic was called before its tables were built; load the spec without postponing them")
 
 

@@ -126,7 +126,7 @@ def _load_plugins(
 
 
 KEPT = ("agents", "games", "plugins", "positions")
-"""Lists whose correct items are checked even if other items have faults."""
+"""Lists in which the correct items are checked even if other items have faults."""
 
 KEYS_BELOW: Mapping[str, Collection[str]] = {
     "adjudicate": {**AdjudicateKeys.model_fields, **DrawKeys.model_fields, **ResignKeys.model_fields},

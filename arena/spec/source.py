@@ -43,7 +43,7 @@ class GivenEntry:
         return self.variant.values
 
     def report(self, path: Path, message: str) -> None:
-        """Note a fault at a value, whose path starts at the entry."""
+        """Report a fault at a value. The path starts at the entry."""
         self.reading.below(self.path, self.variant)(path, message)
 
     def check(self, path: Path, hint: Any, value: Any) -> Any:
@@ -114,10 +114,10 @@ class EntryAgent:
         return None if made is None else options
 
     def check_limits(self, agent: type[Agent], options: Mapping[str, Any], limits: Limits) -> None:
-        """Note a fault if the agent cannot keep a limit of its entry."""
+        """Report a fault if the agent cannot keep a limit of its entry."""
 
     def check_heuristics(self, choices: Choices) -> None:
-        """Note a fault for every heuristic that does not exist or does not fit any game of the spec."""
+        """Report a fault for every heuristic that does not exist or does not fit any game of the spec."""
         check_choices(self.reading, choices, self.reading.games)
 
     def name(self, agent: type[Agent]) -> str:
@@ -147,7 +147,9 @@ class EntryAgent:
         return program
 
     def note_trust(self, agent: str) -> None:
-        """Note that arena's own processes also load the file of an agent that plays in an isolation without access to files."""
+        """Add a note that arena's own processes also load the file of an agent that plays in an isolation without
+        access to files.
+        """
         source = self.reading.registry.sources.get(("agent", agent))
         if source is not None and source.asked:
             name = name_plugin(self.reading, source.name)
@@ -264,7 +266,7 @@ def name_plugin(reading: SpecReader, plugin: str) -> str:
 
 
 def say_trusted(reading: SpecReader, agent: str, plugin: str, advice: str) -> None:
-    """Note that arena itself loads a plugin, and how to avoid this."""
+    """Add a note that arena itself loads a plugin, and how to avoid this."""
     name = name_plugin(reading, plugin)
     reading.note(
         f"{agent} plays in a sandbox, but arena itself loads its plugin {name}, so it is trusted; to avoid this, {advice}"

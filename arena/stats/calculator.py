@@ -108,7 +108,9 @@ def _estimate(
     games: int,
     chance: float = SIGNIFICANCE_LEVEL,
 ) -> EloEstimate:
-    """Return the estimate from counted outcomes. `leads` has the points by which the first side led in them, for the test."""
+    """Return the estimate from counted outcomes. `leads` contains the points by which the first side led in them, for the
+    test.
+    """
     if min(counts) < 0:
         raise ArenaError(f"expected non-negative counts of games; got {', '.join(map(str, counts))}")
     total = sum(counts)

@@ -158,7 +158,7 @@ class PlainGames:
         """For each game: its round, a hash of its moves, and the place of its returns in a list of all returns."""
 
     def first_rounds(self) -> dict[int, int]:
-        """Return the first round of each game, by the hash of its moves."""
+        """Return the first round in which each game was played; the keys are hashes of the moves."""
         first: dict[int, int] = {}
         for round_, play in zip(self.rounds, self.plays, strict=True):
             first[play] = min(round_, first.get(play, round_))
@@ -311,7 +311,9 @@ class RoundValues:
         return {round_: sum(values) / len(values) for round_, values in self._rounds.items()}
 
     def stratify(self) -> StratifiedMean:
-        """Return the mean over strata: each group that repeated games is one, and all other games are one."""
+        """Return the mean over strata: each group of entries that repeated games is a stratum, and all other games form
+        one more.
+        """
         strata = []
         for cells in self._strata.values():
             stratum: dict[int, tuple[float, int]] = {}

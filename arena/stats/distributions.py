@@ -22,7 +22,7 @@ MAX_BETA_FREEDOM = 10_000
 
 
 def list_plain(values: Iterable[Any]) -> list[Any]:
-    """Return numbers as numbers of Python. Numbers of numpy have other operators, and some overflow or have fewer digits.
+    """Return numbers as Python numbers. The operators of numpy's numbers differ, and some overflow or have fewer digits.
 
     >>> import numpy as np
     >>> list_plain(np.array([0.5, 2.0], dtype=np.float32)), list_plain([np.int64(3), 1])

@@ -16,7 +16,7 @@ from arena.stats.distributions import binomial_cdf, find_unit, list_plain, stude
 SIGNIFICANCE_LEVEL = 0.05
 """The significance level of every claim: the probability of a false one, if there is no difference."""
 MAX_FLIPPED = 400
-"""The largest number of differences whose signs are flipped. With more, the test is Student's t."""
+"""The signs of at most this many differences are flipped. With more, the test is Student's t."""
 CELLS = 50_000
 """The number of cells into which sums are sorted, see `flip_signs`. It bounds the memory, whatever the values are."""
 EXACT_UNITS = 8
@@ -152,7 +152,7 @@ def _common_unit(sizes: Collection[float]) -> float | None:
 def _share_beyond(counted: tuple[tuple[float, int], ...], cells: int, *, strict: bool = False) -> float:
     """Return the share of combinations of signs for which the sum of values is as far from 0 as it is, or with `strict` farther.
 
-    `counted` has the values other than 0 and their numbers. See `flip_signs` for the rounding.
+    `counted` contains the values other than 0 and their numbers. See `flip_signs` for the rounding.
     """
     import numpy as np
 

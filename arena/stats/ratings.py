@@ -479,7 +479,7 @@ class Ratings(Generic[Competitor]):
     def _add_by_round(self, members: Places, values: Array) -> Iterator[Array]:
         """Yield the sums of values with a row for each competitor and a column for each round, for some rounds at a time.
 
-        `members` has the competitors of each row, and `values` the value of each of them, or one for all.
+        `members` contains the competitors of each row, and `values` the value of each of them, or one for all.
         """
         size, rounds = len(self.agents), int(self._round_of_row.max(initial=0)) + 1
         order = np.argsort(self._round_of_row, kind="stable")

@@ -65,9 +65,10 @@ def difference_interval(
 ) -> tuple[float, float]:
     """Return the score interval for the difference between the two shares. Without rounds, it is [-1, 1].
 
-    `chance` is the probability that the interval misses the difference. `groups` has the differences of the rounds if some rounds
-    depend on each other: those of one group. The counts are then scaled to the effective number of rounds (see `effective_size`).
-    If this interval contains 0 although sign flips of the groups refute 0, the bound next to 0 is theirs (`mean_interval_of`).
+    `chance` is the probability that the interval misses the difference. `groups` contains the differences of the rounds if
+    some rounds depend on each other: those of one group. The counts are then scaled to the effective number of rounds (see
+    `effective_size`). If this interval contains 0 although sign flips of the groups refute 0, the bound next to 0 is theirs
+    (`mean_interval_of`).
 
     The interval consists of the differences that the score test for paired proportions does not reject: T. Tango, Equivalence
     test and confidence interval for the difference in proportions for the paired-sample design, 1998. The width of the interval

@@ -28,7 +28,7 @@ MAX_NAMED = 3
 SETTLED_SECONDS = 0.1
 """A file that was changed this long ago has a later time after its next change, because file systems have coarse clocks."""
 MAX_KNOWN_FILES = 1000
-"""The most files whose check is remembered."""
+"""The check of at most this many files is remembered."""
 _WITH_DETAILS = "FROM record r LEFT JOIN detail d ON d.record = r.number"
 _PLACES = f"""
 SELECT min(p.number), {PLACE.removesuffix("p.round")} min(p.round), max(p.round), min(r.id)

@@ -228,7 +228,9 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def describe_rescue(path: Path) -> str:
-    """Return how to find out what is damaged in a file, and how to go on with the rest. Every message about damage ends so."""
+    """Return the advice with which every message about damage ends: how to find out what is damaged in a file, and how to
+    continue with the rest.
+    """
     name, rest = quote(str(path)), quote(str(path.with_name(f"{path.stem}-sound{path.suffix}")))
     return (
         f"`arena check {name}` lists what is damaged; `arena merge --sound {rest} {name}` copies the rest to a new store, "

@@ -1,4 +1,4 @@
-"""Ensures that a store has only one writer at a time, by a lock on a file next to the store.
+"""Ensures that a store has only one writer at a time, with a lock on a file next to the store.
 
 This file names the process that holds the store. The operating system releases the lock when this process ends.
 """

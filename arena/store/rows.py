@@ -328,7 +328,8 @@ def check_place(
     """Raise ValueError if no match on these boards can have such a place. `boards` is None if they are unknown.
 
     `is_puzzle` says whether its record has the result of a puzzle; None if it is void. A checksum says nothing about this.
-    `sizes` has the number of seats by board, which is the same in all matches of a game; the first match of a board adds its own.
+    `sizes` contains the number of seats by board, which is the same in all matches of a game; the first match of a board adds
+    its own.
     """
     entries = seats_of(seats)
     numbers = (number, board, *rounds, *entries)
@@ -341,7 +342,7 @@ def check_place(
     if sound and sizes is not None and is_puzzle is not None:
         sound = sizes.setdefault(board, len(entries)) == len(entries)
     if not sound:
-        raise ValueError("expected the place of a match")
+        raise ValueError("expected the number, board, round and seats of a match")
 
 
 def place_row(number: int, scheduled: Scheduled) -> tuple[Any, ...]:

@@ -103,8 +103,9 @@ class Run:
         return {part: " ".join(sorted(hashes)) for part, hashes in found.items()}
 
     def load(self, allowed: Collection[str] = (), folder: Path | None = None) -> Spec:
-        """Return the spec, ready to be played. If it has faults now, or other boards than the run, SpecError is raised, as for a
-        file. The spec is now in `folder`, if it is given. Plugin files may also have moved, see `follow_moved_plugins`.
+        """Return the spec, ready to be played. If it now has faults, or if its boards differ from those of the run,
+        SpecError is raised, as for a file. The spec is now in `folder`, if it is given. Plugin files may also have
+        moved, see `follow_moved_plugins`.
 
         Raises ForeignCode if the spec names code that is not `allowed` (see `list_named_code`): a store may come from others.
         """
@@ -132,7 +133,7 @@ class Run:
 
     @staticmethod
     def list_mixed_plugins(runs: "Iterable[Run]") -> list[str]:
-        """Return the plugins whose code differs between runs that have played matches."""
+        """Return the plugins with code that differs between runs that have played matches."""
         first: dict[CodeKey, str] = {}
         played = [run for run in runs if not run.idle]
         return sorted({part[0] for run in played for part, found in run.code().items() if first.setdefault(part, found) != found})

@@ -64,8 +64,8 @@ CREATE TABLE IF NOT EXISTS spending (
 ) WITHOUT ROWID
 """
 """The ledger of money, for agents with a price. Every process of a run has a row with a random key; `process` is set until the
-next run. `known` is the sum of all known costs. For requests without a known cost, `unknown` has the largest possible cost, and
-`reserved` has it for requests in progress. The agents themselves create this table and write it.
+next run. `known` is the sum of all known costs. For requests without a known cost, `unknown` contains the largest possible
+cost, and `reserved` has it for requests in progress. The agents themselves create this table and write it.
 """
 
 COLUMNS = {

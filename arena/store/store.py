@@ -119,7 +119,8 @@ class Store(StoreContents):
         """Open a store for reading, even if it is damaged. Then it holds everything that is as it was written, and `lost_matches`
         and `lost_parts` name the rest.
 
-        With `foreign`, this also works if the file has other tables than a store. Raises StoreError if it is no store.
+        With `foreign`, this also works if the tables of the file are not those of a store. Raises StoreError if it is
+        no store.
         """
         from arena.store.recovery import recover
 
@@ -179,7 +180,7 @@ class Store(StoreContents):
         self.close()
 
     def begin(self, run: Run, placed: Iterable[tuple[int, Scheduled]] = ()) -> None:
-        """Note that a run starts. If the schedule has changed, a record is on a board only after it has been placed.
+        """Record that a run starts. If the schedule has changed, a record is on a board only after it has been placed.
 
         `placed` holds the numbers of records with their places. These records are placed at once, so that a crash does not remove
         them from the boards. If `run` already has its times, for example because it comes from another store, they are kept.
@@ -204,7 +205,8 @@ class Store(StoreContents):
         self._secret, self._known, self._has_run = run.secret, None, not run.started
 
     def end(self, rankings: Mapping[int, Ranking] | None = None, spec: Spec | None = None) -> None:
-        """Note that the last run has ended. Store the `rankings` that formats of plugins computed, and the columns of plugins.
+        """Record that the last run has ended. Store the `rankings` that formats of plugins computed, and the columns of
+        plugins.
 
         The plugins of the `spec` compute these columns. If the run added no match to an earlier run, it takes over the times and
         versions of that run, because they belong to the results. The seed of the run is no longer secret.
@@ -241,7 +243,7 @@ class Store(StoreContents):
             yield AlikeMatches(board, seats_of(seats), *found, count, round_)
 
     def end_shard(self, shard: str) -> None:
-        """Note that the last run has completed a shard, such as `2/5`."""
+        """Record that the last run has completed a shard, such as `2/5`."""
         self.flush()
         ended = replace(self.last(), shard=shard)
         with self._writing() as write:
@@ -497,8 +499,8 @@ class TemporaryStore(Store):
         """The spec of the run that has ended, until the columns of plugins are computed."""
 
     def end(self, rankings: Mapping[int, Ranking] | None = None, spec: Spec | None = None) -> None:
-        """Note that the last run has ended. `fill_columns` computes the columns of plugins, because this can take longer than a
-        short run, and most programs that call `arena.run` read only its records.
+        """Record that the last run has ended. `fill_columns` computes the columns of plugins, because this can take
+        longer than a short run, and most programs that call `arena.run` read only its records.
         """
         super().end(rankings)
         self._unfilled = spec

@@ -215,7 +215,7 @@ class StartedRun(NamedTuple):
     store: Path | None
     """The path of its store; None if the store is temporary."""
     options: Mapping[str, Any] = {}
-    """The options of `arena run` by name, also those that plugins have added; empty in a run by `arena.run`."""
+    """The options of `arena run` by name, including options that plugins have added; empty in a run by `arena.run`."""
     note: Callable[[str], object] = lambda _: None
     """A function that prints a line for the user."""
 

@@ -150,12 +150,12 @@ class Vitals:
         self._cells[0] += 1
 
     def begin(self) -> None:
-        """Note that a match begins."""
+        """Record that a match begins."""
         self._cells[3] = 0
         self._cells[1] += 1
 
     def begin_turn(self, seat: int) -> None:
-        """Note the seat to move."""
+        """Record the seat to move."""
         self._cells[2] = seat
         self._cells[3] += 1
 

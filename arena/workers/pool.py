@@ -84,7 +84,8 @@ class Workload:
         self._backlog.put_back(task.left)
 
     def salvage(self, task: Task, begun: int) -> Scheduled | None:
-        """Take back the matches of a task whose worker ended. If one has now ended a worker for the second time, return it.
+        """Take back the matches of a task after its worker has ended. If a match has now ended a worker for the second time,
+        return it.
 
         `begun` is the number of matches that had begun; the last of them was in progress. That match is played once more, as the
         first match of a new worker. If this worker also ends, the match is the cause. The other matches without a record are

@@ -402,7 +402,7 @@ def test_a_module_of_two_entry_points_is_loaded_once(tmp_path: Path) -> None:
     [
         ("isolation: sandbox", "agents[1].isolation: expected one of 'none', got 'sandbox'"),
         ("plugin: mine.py", "agents[1].plugin: unknown key"),
-        ("limits: {seconds: 1}", "agents[1]: a limit of time needs its own process, and no installed plugin can start one"),
+        ("limits: {seconds: 1}", "agents[1]: a time limit needs its own process, and no installed plugin can start one"),
     ],
 )
 def test_an_entry_that_needs_a_blocked_plugin_is_refused(tmp_path: Path, entry: str, fault: str) -> None:

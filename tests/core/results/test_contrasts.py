@@ -134,7 +134,7 @@ def test_no_pair_is_tested_on_a_board_with_too_many_entries(kind: str) -> None:
             tally.count(Facts((entry,), (float(entry),), "normal", None, None))
             tally.add_game(round_, (entry,), (float(entry),), round_, drew=True, adjusted=None)
     board = Leaderboard.of(tally, finished=True)
-    assert "No tests of differences: every two agents are compared only among at most 200." in board.remarks
+    assert "No tests of differences: pairs of agents are compared only on boards with at most 200 agents." in board.remarks
     assert contrast(tally, entries=[0, 7, 9]).tests <= 3 * 5
     assert contrast(tally, entries=[0, 7, 9]).level().keys() == {0, 7, 9}
 

@@ -71,7 +71,7 @@ def test_the_explanation_of_intervals_fits_the_number_of_seats(players: int, sai
         (2, "91 % of the points", "Elo and score count only wins and draws."),
         (
             3,
-            "finishing before the other agent in 91 % of the games",
+            "finishing ahead of the other agent in 91 % of the games",
             "Elo rates the order in which agents finish, and score counts only wins and draws.",
         ),
     ],

@@ -27,7 +27,7 @@ TWO = "agents: [random, greedy]\n"
 REFUSAL = "alpha-beta cannot play sliding-tiles: needs two-player, zero-sum; sliding-tiles is single-player, path"
 
 
-START = "only agents in their own processes need to start, so it has no effect"
+START = "only agents in their own processes need to start, so this key has no effect"
 
 
 def test_keys_without_effect_are_named_at_their_lines(load: Load) -> None:
@@ -53,7 +53,7 @@ def test_keys_without_effect_are_named_at_their_lines(load: Load) -> None:
         "6:47: agents[3].heuristic.sweep[0]: uniform-cost uses no heuristic, so manhattan has no effect; remove it",
         "6:58: agents[3].heuristic.sweep[1]: uniform-cost uses no heuristic, so misplaced has no effect; remove it",
         f"8:10: limits.start_seconds: {START}; {apart}",
-        f"9:1: pondering: only agents in their own processes ponder, so it has no effect; {apart}",
+        f"9:1: pondering: only agents in their own processes ponder, so this key has no effect; {apart}",
     ]
 
 
