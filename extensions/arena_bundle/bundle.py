@@ -131,7 +131,8 @@ def bundle(
         ladder = LadderNames(opened, [key[-1] for key in load(plugins).sources]) if is_ladder else None
         if with_code and (ladder is None or without_code):
             raise click.UsageError(
-                "--with-code is only for ladders and excludes --without-code; other bundles always contain the code"
+                "--with-code is only for ladders and cannot be combined with --without-code; "
+                "other bundles contain the code unless you give --without-code"
             )
         code = None
         if ladder is None:

@@ -489,7 +489,7 @@ def is_revealed_early(revealed: str | None, started: str) -> bool:
 
 
 def check_sheets(sheets: Sequence[Mapping[str, Any]]) -> None:
-    """Raise Contradiction if a board in `run.json` has values of wrong types."""
+    """Raise Contradiction if a board in `run.json` contains values of wrong types."""
     for number, sheet in enumerate(sheets, 1):
         game, labels, size = sheet.get("game"), sheet.get("labels"), sheet.get("size")
         sound = {

@@ -58,7 +58,7 @@ class Contradiction(ArenaError):
 
 
 class Strict(BaseModel):
-    """Values whose types must be exactly right, without unknown keys."""
+    """Values that must have exactly the right types, without unknown keys."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 

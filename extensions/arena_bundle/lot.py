@@ -60,7 +60,8 @@ def draw_lot(candidates: Sequence[str], size: LotSize, seed: int | None = None) 
 
 
 def most_differing(drawn: int, matches: int) -> int:
-    """Return how many of `matches` records may differ at most, if `drawn` records were drawn at random and none of those differs.
+    """Return how many of `matches` records may differ at most, if `drawn` records were drawn at random and none of them
+    differs.
 
     This is the upper end of the exact one-sided confidence interval (95 %) for draws without replacement. If more records
     differed, a draw without any of them would have a probability of less than 5 % (hypergeometric distribution).

@@ -268,5 +268,5 @@ class LadderNames:
 
 
 def house_agents(agents: Iterable[Any], digests: Collection[str], labels: Mapping[str, str]) -> list[Any]:
-    """Return the entries in the spec of a ladder that are not submissions. `digests` has the labels of submissions."""
+    """Return the entries in the spec of a ladder that are not submissions. `digests` contains the labels of submissions."""
     return [one for one in agents if not (isinstance(one, dict) and labels.get(str(one.get("label"))) in digests)]

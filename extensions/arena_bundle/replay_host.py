@@ -65,8 +65,8 @@ class ReplayHost:
         """Load the spec. Return its boards, and the hashes of its schedule and code, which are compared with the bundle's.
 
         Also return the reasons why the matches of entries cannot be replayed, and whether the schedules depend on results.
-        `missing` has the entries that cannot be loaded here, with their reasons, and `invalid` the faults of a spec that nobody
-        can have played.
+        `missing` contains the entries that cannot be loaded here, with their reasons, and `invalid` the faults of a spec that
+        nobody can have played.
         """
         root, code = Path(request["root"]), Code(**request["code"])
 

@@ -48,7 +48,7 @@ NO_SHEET_KEYS = ("ranking", "plugin_columns", "settings")
 ENTRY_KEYS = ("timed", "soft", "optimal", "apart", "limits")
 """Keys of a board with the labels of entries. Without an entry that cannot be loaded here, the rest is compared."""
 HIDDEN_HOST = re.compile(r"://[^/\s\"]*\bhost-\d+\.invalid\b")
-"""An address whose host was replaced. The key of an entry depends on its real host."""
+"""An address with a replaced host. The key of an entry depends on its real host."""
 SECONDS_PER_MATCH = 1.0
 """The checks of the schedule and of the rules may take this time for each match, in addition to the timeout for one answer."""
 PLAIN_FORMATS = ("round-robin", "benchmark", "head-to-head")
@@ -485,7 +485,7 @@ class SandboxChecks:
                 ([one["column"] for one in sheet["plugin_columns"]], (sheet["ranking"] or {}).get("columns")) for sheet in both
             ]
             if columns[0] != columns[1]:
-                self._verdict.not_shown.append(f"board {number} has other plugin columns than arena computes here")
+                self._verdict.not_shown.append(f"the plugin columns of board {number} differ from those that arena computes here")
                 return
         if not any(sheet["plugin_columns"] or sheet["ranking"] for sheet in sheets):
             self._computed = True

@@ -58,7 +58,7 @@ class ManualPage:
 
     @property
     def text(self) -> str:
-        """Return the Markdown text of the page, in which docstrings replace the directives of Sphinx."""
+        """Return the Markdown text of the page, in which docstrings replace the Sphinx directives."""
         return BUILT.sub(lambda block: spelled_out(block[0]), self.path.read_text("utf-8"))
 
     @property

@@ -67,8 +67,8 @@ def show(name: str | None, plugins: tuple[str, ...], *, traits: bool, cite: bool
 
 
 def _find_named(registry: Registry, name: str) -> list[Any]:
-    """Return the parts of plugins with a name. Raises ArenaError, whose message suggests similar names, and lists those of
-    statistics, which `arena list` does not show.
+    """Return the parts of plugins with a name. Raises ArenaError with a message that suggests similar names, and lists names
+    of statistics, which `arena list` does not show.
     """
     try:
         return [value for _, value in registry.named(name)]

@@ -51,7 +51,7 @@ class Admissibility:
     trial: Trial
     matches: int
     compared: set[State] = field(default_factory=set)
-    """The states whose values were compared."""
+    """The states at which values were compared."""
     furthest: float = 0.0
     """The largest cost of a path with which a value was compared. The distance of that state may be smaller, because some of the
     paths are not the cheapest ones: see `near_goal`.

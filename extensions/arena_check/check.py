@@ -42,7 +42,7 @@ from arena_setup.words import command_of, values_of
 @click.command()
 @click.argument("target", metavar="NAME|FILE|PROGRAM|STORE")
 @click.argument("more", metavar="[STORE]...", nargs=-1)
-@seed_option("Seed of the random play.")
+@seed_option("Seed for the random games.")
 @click.option("--matches", type=click.IntRange(1, 10**6), default=20, show_default=True, help="Number of matches to play.")
 @click.option(
     "--patience",
@@ -65,7 +65,7 @@ from arena_setup.words import command_of, values_of
     "games",
     multiple=True,
     metavar="NAME",
-    help="Check agents on this game only, and of the file only this game, with its heuristics and encodings; may be repeated.",
+    help="Check agents on this game only, and from the file only this game, with its heuristics and encodings; may be repeated.",
 )
 @set_option("A parameter of the game, such as rows=4; may be repeated. Other parameters keep their defaults.")
 @format_option

@@ -121,7 +121,7 @@ class CheckProgress:
         self.clear()
 
     def __call__(self, trial: Trial, what: str, asked_at: str | None) -> None:
-        """Note the current call."""
+        """Record the current call."""
         call = {"check": trial.check, "call": what, "position": trial.position, "asked": asked_at}
         self._note.write(self._values | call)
         if monotonic() - self._shown >= LINE_SECONDS:

@@ -254,7 +254,7 @@ def _check_match(game: Game, trial: Trial) -> list[PlayedStep]:
     if not puzzle:
         with trial.checking("termination"):
             ends = over or limit is not None  # the referee ends a match at the move limit
-            expected = f"an end within {MAX_PLIES:,} plies, or a limit of moves (default_moves)"
+            expected = f"an end within {MAX_PLIES:,} plies, or a move limit (default_moves)"
             trial.expect(ends, "the match does not end", expected, "none")
         if over and moves <= move_limit(game):
             trial.log.ended += 1
@@ -399,7 +399,7 @@ def _check_end(game: Game, trial: Trial, state: State) -> None:
 def _check_returns(game: Game, trial: Trial, state: State, method: str = "returns") -> list[float]:
     before, trial.check = trial.check, "returns"
     returns = trial.list_values(method, getattr(game, method), state)
-    trial.expect(len(returns) == game.players, f"{method} must have a value for every seat", f"{game.players} values", returns)
+    trial.expect(len(returns) == game.players, f"{method} must give a value for every seat", f"{game.players} values", returns)
     low, high = Returns.find_range(game)
     trial.expect(isfinite(low), "min_return must be finite", Returns.FLOOR, low)
     trial.expect(low <= high, "max_return is below min_return", f"{low:g} or more", high)

@@ -47,7 +47,8 @@ MAX_PASSES_SECONDS = 1.0
 STATES_PER_PROGRESS = 1_000
 MAX_GOAL_SEARCH_STATES = 300_000
 MAX_POSITIONS = 20
-"""The number of random positions whose states are explored, because in some puzzles each position has a goal of its own."""
+"""The number of random positions from which states are explored, because in some puzzles each position has a goal of its
+own."""
 COSTS_DIFFER = "the formula needs steps that all cost 1"
 HAS_DEAD_ENDS = "the formula needs the same mixture of states at all depths of a search, but dead ends become more frequent"
 NOT_CONSISTENT = "the formula needs a consistent heuristic"
@@ -273,7 +274,7 @@ def measure_quality(puzzle: Puzzle, name: str, evaluate: Evaluation, sample: Sam
     if not known:
         raise ArenaError("no position has a solution, so distances are unknown; try another --seed")
     states = [*known, *sample.dead_ends]
-    given = [_estimate(puzzle, name, evaluate, state) for state in _show_progress(f"estimating by {name}", states)]
+    given = [_estimate(puzzle, name, evaluate, state) for state in _show_progress(f"estimating with {name}", states)]
     least = min(range(len(given)), key=given.__getitem__)
     values = [max(0.0, value) for value in given]
     seconds = _time_calls(evaluate, states[:MAX_TIMED_CALLS])  # further passes are timed, because the first one may fill tables
@@ -508,7 +509,7 @@ def quality_text(
             else "The other explored states are left out, because a path through states that were not explored may lead to a "
             "nearer goal."
         )
-        blocks.append(f"{why} All figures are only about states near a goal; to measure more states, {more}.")
+        blocks.append(f"{why} All figures describe only states near a goal; to measure more states, {more}.")
         if len(known) < MIN_STATES_TO_TELL:
             blocks.append(f"{count} {'is' if len(known) == 1 else 'are'} too few to judge a heuristic.")
     negative = ["States with a negative estimate", *[f"{one.negative_estimates:,}" for one in qualities]]

@@ -64,9 +64,9 @@ def check_state(game: Game, trial: Trial, state: State, seat: int, legal: Sequen
     elif gives(game, "action_space"):
         with trial.checking("action space"):
             space = trial.list_values("action_space", game.action_space)
-            trial.expect(len(set(space)) == len(space), "action_space must have no duplicates", "each action once", space)
+            trial.expect(len(set(space)) == len(space), "action_space must contain no duplicates", "each action once", space)
             missing = [action for action in legal if action not in set(space)]
-            trial.expect(not missing, "action_space must have every legal action", "all of them", f"no {missing}")
+            trial.expect(not missing, "action_space must contain every legal action", "all of them", f"no {missing}")
     if gives(game, "observation"):
         for observer in range(game.players):
             with trial.checking("observations"):

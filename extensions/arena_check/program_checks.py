@@ -40,7 +40,7 @@ CHECKS = {
     "ready": "it answers `start` with `ready`, even while another match is unfinished",
     "plays": "legal actions or solutions, against a random player and against itself",
     "repeats": "the same start and moves get the same answers, from the same process and from a new one",
-    "limits": "a decision stays within its limit of seconds and, by its own count, within its limit of nodes",
+    "limits": "a decision stays within its time limit and, by the program's own count, within its node limit",
 }
 """The promises (properties to be checked) of a program in every game; the keys are the names of their checks."""
 LIMITS = (Limits(seconds=DECISION_SECONDS), Limits(nodes=NODES))

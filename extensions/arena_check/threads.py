@@ -10,7 +10,7 @@ from arena.api.errors import is_authors, name_place
 from arena.api.processes import abandoned
 
 POOL_FILE = "concurrent/futures/thread.py"
-"""The file of Python in which idle threads of a pool wait for work."""
+"""The file of Python's library in which idle threads of a pool wait for work."""
 
 
 def find_lingering(before: Collection[threading.Thread] = ()) -> dict[threading.Thread, str | None]:

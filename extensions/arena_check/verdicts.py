@@ -43,8 +43,8 @@ class CheckSuite:
     """The checks of one game, agent or heuristic.
 
     `play` plays `matches` matches, the first with the seed `seed`, and raises Violation for every fault that is not in the log.
-    `reproduce` prepares a search for fewer actions that show a fault. `promises` has the properties to be checked, by the names
-    of their checks.
+    `reproduce` prepares a search for fewer actions that show a fault. `promises` contains the properties to be checked, by
+    the names of their checks.
     """
 
     play: Callable[[int, int, CheckLog], None]

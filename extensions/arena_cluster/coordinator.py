@@ -99,8 +99,8 @@ class JobQueue:
             self._backlog.put_back(job.matches)
 
     def lost(self, job: Job) -> Scheduled | None:
-        """Take back a job whose node was lost while it played. If two nodes have now been lost while they played the same match,
-        return this match.
+        """Take back a job after its node was lost while it played. If two nodes have now been lost while they played the
+        same match, return this match.
 
         If the job has several matches, it is unknown which of them was being played, so each is played alone from now on.
         """

@@ -72,7 +72,7 @@ class Workers:
                     self._changes.append(Change(address, number))
 
     def gone(self, address: str, *, leave: bool) -> None:
-        """Note that a worker has left."""
+        """Record that a worker has left."""
         with self._lock:
             self._gone[address] = monotonic()
             self._leave(address, leave=leave)
@@ -98,7 +98,7 @@ class Pulses:
         not changed."""
 
     def take(self, heard: Mapping[str, float], now: float) -> None:
-        """Note the time of the last heartbeat of each worker."""
+        """Record the time of the last heartbeat of each worker."""
         self.due = now + PULSE_POLL_SECONDS
         before = self._last
         self._last = {
@@ -311,7 +311,9 @@ class DaskEngine:
             self._wake.set()
 
     def _take_start(self, event: tuple[float, Any]) -> None:
-        """Note that a worker waits for the start of an agent, or no longer does. Other clients of the cluster are ignored."""
+        """Record that a worker waits for the start of an agent, or no longer does. Other clients of the cluster are
+        ignored.
+        """
         with suppress(TypeError, ValueError):  # anything may send an event
             key, number, seat = event[1]
             self._slow_starts.pop(key, None)

@@ -95,7 +95,7 @@ def check_isolation(spec: Spec) -> None:
 
 
 def check_sources(spec: Spec, parcel: Parcel, folder: Path) -> None:
-    """Raise Disagrees if the source of anything that the spec uses differs. `folder` has the files of the parcel."""
+    """Raise Disagrees if the source of anything that the spec uses differs. `folder` contains the files of the parcel."""
     wanted = parcel.fingerprints
     inside = {str(folder / name): name for name in parcel.organiser.values()}
     home = {here: word for word, here in spec.shared.get(COMMAND, {}).items()}  # the programs that were sent with the parcel

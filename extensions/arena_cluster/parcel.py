@@ -54,7 +54,7 @@ class Parcel(NamedTuple):
 
 
 def pack_parcel(spec: Spec, code: Mapping[str, Fingerprint] | None = None) -> bytes:
-    """Pack the parcel for a spec. `code` has the fingerprints of the code that plays; by default they are computed now.
+    """Pack the parcel for a spec. `code` contains the fingerprints of the code that plays; by default they are computed now.
 
     Raises ClusterError if something cannot be sent.
     """

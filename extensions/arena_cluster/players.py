@@ -50,7 +50,7 @@ def connect(address: str, run: StartedRun) -> Iterator[RunPlayers]:
 
 
 class ClusterPlayers:
-    """Plays the seasons of a ladder on a cluster, whose address the user gives. `note` is called once for each event.
+    """Plays the seasons of a ladder on a cluster. The user gives its address. `note` is called once for each event.
 
     Only one thread at a time may call the methods.
     """

@@ -362,8 +362,7 @@ def _solver_tables(solvers: Sequence[Solver], style: str, width: int | None) -> 
     if unlike:
         where = "" if len(unlike) == len(domains) else f" in {figures.listing(unlike)}"
         texts.append(
-            f"The limits of nodes differ{where}. {UNLIKE_PAR2} The virtual best has no PAR2 there, and entries have no "
-            "contribution."
+            f"The node limits differ{where}. {UNLIKE_PAR2} The virtual best has no PAR2 there, and entries have no contribution."
         )
     played = Counter([one.agent for one in solvers])
     told = [agent if len(there) == played[agent] else f"{agent} ({', '.join(there)})" for agent, there in idle.items() if there]

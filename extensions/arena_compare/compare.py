@@ -112,7 +112,9 @@ def compare(
             tallies = tallies_of(opened, run.boards)
             names = _choose_best(names, tallies)
             if not all(tally.is_complete(ended=run.ended is not None) for tally in tallies):
-                part = "the run is not finished" if run.shard is None else f"{store} has only the shard {run.shard} of the run"
+                part = (
+                    "the run is not finished" if run.shard is None else f"{store} contains only the shard {run.shard} of the run"
+                )
                 say(f"note: {part}")
             if where := (run.spec["values"].get("report") or {}).get("where"):
                 unfiltered = f"the comparison uses all matches, including those that report.where ({where}) excludes"

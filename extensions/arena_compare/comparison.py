@@ -144,7 +144,7 @@ def compare_entries(
     if (obstacle := find_obstacle(len(places), tally.matches)) is not None:
         contrasts = contrast(tally)
         games = tuple(_compare_games(here, tally, None, contrasts, distinct))
-        remark = f"{obstacle} So each pair is compared by its own games."
+        remark = f"{obstacle} So each pair is compared only through its own games."
         return Compared(sheet, games, contrasts.tests, tests_by_aspect=contrasts.tests_by_aspect, remarks=(remark,))
     from arena.stats import rate
 

@@ -163,8 +163,8 @@ class Solver:
     nodes: float | None
     """The geometric mean of its nodes on the positions that all entries that report nodes solved; None without such positions."""
     par2: float | None
-    """PAR2 by nodes: the mean number of nodes per position, in which an unsolved position counts as twice the entry's limit of
-    nodes, see `par2_limits`; None without a limit. The virtual best solver has none if the limits of the entries differ.
+    """PAR2 by nodes: the mean number of nodes per position, in which an unsolved position counts as twice the entry's node
+    limit, see `par2_limits`; None without a limit. The virtual best solver has none if the limits of the entries differ.
     """
     contribution: float | None
     """PAR2 of the virtual best solver (see VIRTUAL_BEST) without this entry, divided by its PAR2 with this entry; None for the
@@ -458,8 +458,8 @@ def describe_solvers(
     """Return the figures of the entries of a puzzle board, and then those of the virtual best solver; an empty list without
     positions.
 
-    `attempts` has the attempts of each entry by round, and `same` the first round with the same position. `limits` has
-    the limit of nodes of each entry that has one, for PAR2. Without `path_matters`, solutions have no cost.
+    `attempts` contains the attempts of each entry by round, and `same` the first round with the same position. `limits` has
+    the node limit of each entry that has one, for PAR2. Without `path_matters`, solutions have no cost.
     """
     played = list(attempts.items())
     positions = sorted(set.intersection(*[set(mine) for _, mine in played])) if played else []

@@ -43,7 +43,8 @@ OTHER_PLAN = (
     "run the spec with few rounds and look at the interval of the difference in `arena compare STORE`: it gets about half as "
     "wide with four times as many rounds"
 )
-"""What to do on boards whose entries do not differ by an Elo: all intervals shrink like the root of the number of rounds."""
+"""What to do on boards on which entries do not differ by an Elo: all intervals shrink like the root of the number of
+rounds."""
 ITERATIONS = 60
 MAX_ELO, STEP = 800, 25
 """The largest difference in Elo that the command plans, and the steps by which smaller differences are tried."""

@@ -216,10 +216,10 @@ def compare_attempts(
 ) -> PuzzleComparison:
     """Compare two entries, given by their labels and numbers, by their attempts in each round.
 
-    `contrasts` are those of the board. `optima` has the known lowest costs, and `depths` the lengths of the shortest solutions in
-    each round. `limits` are the limits of the entries for PAR2, with the keys `nodes` and `seconds`, if there are any. `lone`
-    knows which rounds share a position and which attempts are repeats; None if no two rounds do. Without `path_matters`, costs
-    and moves of solutions are not compared.
+    `contrasts` are those of the board. `optima` contains the known lowest costs, and `depths` the lengths of the shortest
+    solutions in each round. `limits` are the limits of the entries for PAR2, with the keys `nodes` and `seconds`, if there
+    are any. `lone` knows which rounds share a position and which attempts are repeats; None if no two rounds do. Without
+    `path_matters`, costs and moves of solutions are not compared.
     """
     (one, number), (other, other_number) = entries
     pair = _Pair((one, other), (number, other_number), attempts, contrasts, lone or LoneMatches(), path_matters=path_matters)
@@ -384,7 +384,8 @@ def _means(
     leads: Sequence[Sequence[float]],
     test: Contrast | None,
 ) -> Means | None:
-    """Return the means of a figure and the mean of `leads` with its interval, which agrees with the test; None without values.
+    """Return the means of a measure and the mean of `leads` with its interval, which agrees with the test; None without
+    values.
 
     `leads` are in groups, each of which is one observation.
     """

@@ -64,8 +64,9 @@ class RandomEffects:
 
 
 def combine(effects: Sequence[float], errors: Sequence[float], within: tuple[float, float] | None = None) -> RandomEffects:
-    """Return the mean effect over domains. `effects` has the effect in each domain, and `errors` their standard errors, which are
-    above 0. `within` is the standard error of the mean by the rounds within the domains alone, and its degrees of freedom.
+    """Return the mean effect over domains. `effects` contains the effect in each domain, and `errors` their standard errors,
+    which are above 0. `within` is the standard error of the mean by the rounds within the domains alone, and its degrees of
+    freedom.
 
     The interval is the wider one of two on each side. One is Student's interval of the effects. On the side of the longer tail,
     it reaches further, by the term for skewness of P. Hall (Inverting an Edgeworth expansion, 1983), because often one domain has

@@ -195,7 +195,7 @@ def _games(found: GamesComparison, sheet: BoardInfo, tests: int) -> str:
         if worth.score_low is not None and not _is_informative(worth):
             lines.append("No interval: corrected for all tests on this board, with so few pairs, every score remains possible.")
         elif worth.score_low is None and worth.score_high is None:
-            few = "Fewer than three pairs that differ" if pairs < 3 else "Nearly all games repeat one pair"
+            few = "Fewer than three pairs of games differ" if pairs < 3 else "Nearly all pairs of games are identical"
             more = "openings with more plies" if sheet.has_openings else "openings"
             if 2 * pairs < whole:
                 lines.append(f"{few}: no interval. Agents without randomness repeat their games; try {more}.")

@@ -42,8 +42,9 @@ def unwritten() -> dict[str, bytes]:
 
 
 def folder(*, own: bool = True) -> Path:
-    """Return the folder of the compiled modules. Modules with code of the user are in another one than arena's `own`. Every
-    sandbox shows the latter, and machine code tells much about the code from which it is made.
+    """Return the folder of the compiled modules. There is one for arena's `own` modules, and another for modules with
+    code of the user. Every sandbox shows the first one, and machine code tells much about the code from which it is
+    made.
     """
     return cache_folder() / ("compiled" if own else "compiled-own")
 

@@ -60,7 +60,7 @@ def _check_shift(name: str) -> Callable[..., Any]:
 
 
 class Held(int):
-    """An integer whose operations raise Overflow if the result does not fit into 64 bits."""
+    """An integer that raises Overflow in operations if the result does not fit into 64 bits."""
 
 
 for _name in ("add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor"):

@@ -125,11 +125,13 @@ class Served:
         return compiles_first() or (self._pending is not None and self._pending.unfit)
 
     def use(self, pair: CompiledPair) -> None:
-        """Note that the loop of a pair is running."""
+        """Record that the loop of a pair is running."""
         self._pair = pair
 
     def run_plain(self, pair: CompiledPair, *, watched: bool = True) -> None:
-        """Note that the decision runs uncompiled for now. If it is watched, it starts again when the code is available."""
+        """Record that the decision runs uncompiled for now. If it is watched, it starts again when the code is
+        available.
+        """
         self._pending = pair
         if watched and pair.reason is None and not self._watched and os.environ.get(COMPILE) != "never":
             self._watched = True
@@ -343,7 +345,7 @@ def find_unmetered_loop(game: Game, engine: str, rng: random.Random, spent: floa
 
 
 def mark_unfit(game: Game, engine: str) -> None:
-    """Note that an engine cannot continue in a game."""
+    """Remember that an engine cannot continue in a game."""
     pair = _pair(game, None, engine)
     pair.loop, pair.reason = None, UNFIT
 

@@ -65,7 +65,7 @@ class SequenceRewriter(TableRewriter, ast.NodeTransformer):
         raise NotImplementedError
 
     def know_length(self, name: str, length: int) -> None:
-        """Note the length of a parameter."""
+        """Store the length of a parameter."""
         self._lengths[name] = length
 
     def _lift(self, node: ast.AST, statements: list[ast.stmt], given: dict[str, ast.expr] | None = None) -> ast.expr:

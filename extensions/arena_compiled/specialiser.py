@@ -63,7 +63,7 @@ class Specialiser:
         """Return the name of the function for a method of the object that `path` leads to. If `counting`, the function only
         counts the results of a filler (a method that writes its results into a buffer).
 
-        `lengths` has the lengths of the arguments that are tuples, if they are known.
+        `lengths` contains the lengths of the arguments that are tuples, if they are known.
         """
         owner = reduce(getattr, path, self.made)
         given = inspect.getattr_static(type(owner), name, None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from arena_compiled.places import LineKeeper
 
 FILLERS = frozenset({"actions", "threats"})
-"""Methods whose results are written into a buffer. The rewritten function returns the number of results."""
+"""Methods that write their results into a buffer. The rewritten function returns the number of results."""
 BUFFER = ("_buffer", "_base", "_room")
 """Additional parameters of a filler, which is a function that writes into a buffer: the buffer, the first index, and the
 capacity.

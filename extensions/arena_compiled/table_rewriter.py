@@ -29,7 +29,7 @@ class TableView:
 
 
 def mark_table(node: ast.expr, table: TableView) -> None:
-    """Note the table that an expression stands for."""
+    """Store the table that an expression stands for."""
     setattr(node, _TABLE, table)
 
 
@@ -155,7 +155,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
         return ast.Assign([self.visit(target) for target in node.targets], value)
 
     def note_table(self, name: str, table: TableView | None) -> None:
-        """Note the table for which a name stands from now on."""
+        """Store the table for which a name stands from now on."""
         if table is None:
             self._tables.pop(name, None)
         else:
@@ -215,7 +215,7 @@ class TableRewriter(LineKeeper, ast.NodeTransformer):
                 looped = self.visit_For(ast.copy_location(named, node))
                 return [ast.Assign([ast.Name(name, ast.Store())], source), *(looped if isinstance(looped, list) else [looped])]
             if not (ranged or isinstance(source, ast.Tuple)):
-                raise self.fault(node, "expected a loop over a range, a tuple, a table, or numbers one by one")
+                raise self.fault(node, "expected a loop over a range, a tuple or a table")
             return ast.For(self.visit(node.target), source, self.body(node.body), [])
         if table.row is None and table.level != len(table.field.shape) - 1:
             raise self.fault(node, "a loop cannot take rows of a table: write `for row in range(len(table))`")

@@ -123,7 +123,8 @@ class VersionFolder:
     def recall(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the game and the plugins of the last duel; both are empty before the first duel.
 
-        They are stored in the file TERMS, which names plugins whose code will run. So this file is read only if the user owns it.
+        They are stored in the file TERMS, which names plugins with code that will run. So this file is read only if the user
+        owns it.
         """
         text = read_own_file(self.path / TERMS)
         try:

@@ -1,4 +1,4 @@
-"""Logs with the latest output of an agent. All processes of the agent append to the same file, whose size is bounded."""
+"""Logs with the latest output of an agent. All processes of the agent append to the same file, which has a maximum size."""
 
 import os
 from contextlib import suppress
@@ -21,7 +21,7 @@ class AgentLog:
         self._begins = True
 
     def begin(self) -> None:
-        """Note that another match begins. A line with the time is written before the next piece of text."""
+        """Record that another match begins. A line with the time is written before the next piece of text."""
         self._begins = True
 
     def add(self, piece: bytes) -> None:

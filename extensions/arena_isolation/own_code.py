@@ -248,7 +248,7 @@ class CodeAgent(EntryAgent):
         return SoundAgent(claiming, checked.values, checked.changed)
 
     def check_heuristics(self, choices: Choices) -> None:
-        """Note a fault for every heuristic that the process of the agent does not know for any game of the spec."""
+        """Report a fault for every heuristic that the process of the agent does not know for any game of the spec."""
         if self._known is None:
             super().check_heuristics(choices)
             return

@@ -52,7 +52,7 @@ class RemotePlayers(AgentProcesses):
     """
 
     def player(self, match: Match, number: int, start: SharedStart, played: Sequence[str]) -> Player:
-        """Return the player of a seat whose agent runs in a separate process."""
+        """Return the player of a seat for an agent in a separate process."""
         return RemotePlayer(match, number, self, played)
 
 
@@ -137,8 +137,10 @@ class RemotePlayer:
             self._host = None
             host = self._host = self._hosts.take(self._program, self._limits, self.seat.isolation, self._deal)
             if self._observes and not host.observes:
-                hint = 'its hello must list "observe" in `can`, and it must decide by `observation` and `legal`'
-                raise Forfeit("crash", self.number, f"{self._game.name} has hidden-information, so it cannot play; {hint}")
+                hint = 'its `hello` must list "observe" in `can`, and it must choose its actions from `observation` and `legal`'
+                raise Forfeit(
+                    "crash", self.number, f"{self._game.name} has hidden-information, which this program does not support; {hint}"
+                )
             reused = host.has_played
             self._hosts.playing[host] = self.number
             host.begin()

@@ -27,7 +27,7 @@ class StderrLog(Protocol):
     """A place where the stderr of a process is kept."""
 
     def begin(self) -> None:
-        """Note that another match begins."""
+        """Record that another match begins."""
 
     def add(self, piece: bytes) -> None:
         """Keep a piece of text. The control characters of terminals are escaped."""
@@ -53,7 +53,7 @@ class StderrRelay:
         self._thread.start()
 
     def again(self) -> None:
-        """Note that another match begins."""
+        """Record that another match begins."""
         self._left = self._most
         if self._log is not None:
             self._log.begin()

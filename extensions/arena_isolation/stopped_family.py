@@ -156,7 +156,7 @@ class StoppedFamily:
                 self._note_listing(new)
 
     def _note_listing(self, new: Set[int]) -> None:
-        """Note the processor time of processes that a listing of the stopped family has found."""
+        """Record the processor time of processes that a listing of the stopped family has found."""
         if self._reaped is not None:  # they have started since the last listing, while the family was stopped
             self._used.update(dict.fromkeys(new, 0.0))
             return

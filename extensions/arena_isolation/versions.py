@@ -218,7 +218,9 @@ def version_of(registry: Registry, agent: str, text: str, folder: Path) -> Plugi
 
 
 def version_beside(current: Path | None, text: str, folder: Path, module: str | None = None) -> PluginVersion:
-    """Do as `version_of` does, for a plugin whose file is `current`. If `module` is given, the version is loaded by this name."""
+    """Do as `version_of` does, for a plugin with the file `current`. If `module` is given, the version is loaded by this
+    name.
+    """
     if current is None or not text.startswith(GIT):
         place = _python_file(text, folder, f"a Python file, or {GIT}REVISION such as {GIT}HEAD~1")
         moved = (

@@ -44,7 +44,7 @@ class ContestResult:
 
     @classmethod
     def of(cls, labels: Sequence[str], contest: "Contest", margin: float, risk: float) -> Self:
-        """Return the result of the first contest of `contest`, whose variants have these labels."""
+        """Return the result of the first contest of `contest`. Its variants have these labels."""
         better, level = contest.relations()
         answer, numbers = int(contest.answers[0]), range(len(labels))
         still = [one for one in numbers if contest.is_in[0, one]]

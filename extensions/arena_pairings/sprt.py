@@ -150,10 +150,10 @@ class Sprt:
 def log_likelihood_ratio(counts: Sequence[float], test: Sprt, scores: Sequence[float] = EloEstimate.PAIR_SCORES) -> float:
     """Return the log-likelihood ratio of H1 to H0. It is finite for all counts, and 0 without pairs.
 
-    `counts` has the number of pairs for each of the possible `scores`, which increase from 0 to 1. By default these are the five
-    scores of a pair. Each likelihood is the maximum under its hypothesis over all scores, including scores that no pair has, so
-    the test can also decide a match that one side always wins. Raises ArenaError if one of five `counts` is negative or not a
-    number.
+    `counts` contains the number of pairs for each of the possible `scores`, which increase from 0 to 1. By default these are
+    the five scores of a pair. Each likelihood is the maximum under its hypothesis over all scores, including scores that no
+    pair has, so the test can also decide a match that one side always wins. Raises ArenaError if one of five `counts` is
+    negative or not a number.
     """
     if not sum(EloEstimate.check_counts(counts) if scores is EloEstimate.PAIR_SCORES else counts):
         return 0.0
@@ -248,7 +248,7 @@ def expected_pairs(test: Sprt, elo: float) -> float:
 
 
 def _expected_rest(test: Sprt, llr: float, drift: float, step: float) -> float:
-    """Return the expected number of further pairs for a test whose ratio is `llr`. A pair changes the ratio by `drift` on
+    """Return the expected number of further pairs for a test with the ratio `llr`. A pair changes the ratio by `drift` on
     average, with the standard deviation `step`.
     """
     lower, upper = test.lower - llr, test.upper - llr

@@ -35,8 +35,8 @@ class SprtState:
 
     @classmethod
     def of(cls, sheet: BoardInfo, games: PairedGames, luck: Mapping[int, float] | None = None) -> "SprtState | None":
-        """Return the state of the test on a head-to-head board; None without a test. `luck` has the luck of the first entry by
-        round.
+        """Return the state of the test on a head-to-head board; None without a test. `luck` contains the luck of the first
+        entry by round.
         """
         pairs = games.pairings().get((0, 1))
         if sheet.test is None or pairs is None:

@@ -81,10 +81,10 @@ def draw_lots(agents: Sequence[Competitor], rng: random.Random) -> tuple[Competi
 def swiss_round(lots: Sequence[Competitor], history: Sequence[Encounter[Competitor]]) -> tuple[Seats[Competitor], ...]:
     """Return the next round, from the best pair down, with the bye last.
 
-    `lots` has all competitors, in the order that decides between equal scores; `history` has all meetings so far, in order. If
-    possible, no two competitors meet again; otherwise, there are as few repeated meetings as possible. The bye goes to one of the
-    competitors with the fewest byes so far: to the lowest one without whom all others can be paired in this way. Raises
-    ArenaError for fewer than two competitors, for duplicates, and for meetings with unknown competitors.
+    `lots` contains all competitors, in the order that decides between equal scores; `history` contains all meetings so far,
+    in order. If possible, no two competitors meet again; otherwise, there are as few repeated meetings as possible. The bye
+    goes to one of the competitors with the fewest byes so far: to the lowest one without whom all others can be paired in
+    this way. Raises ArenaError for fewer than two competitors, for duplicates, and for meetings with unknown competitors.
     """
     known = set(lots)
     if len(lots) < 2 or len(known) < len(lots):
@@ -103,7 +103,7 @@ class NeighborGraph:
     """
 
     def __init__(self, neighbors: Sequence[Collection[int]]) -> None:
-        """`neighbors` has the possible partners of each vertex. If a vertex is a partner of another, the reverse must
+        """`neighbors` contains the possible partners of each vertex. If a vertex is a partner of another, the reverse must
         hold too.
         """
         import rustworkx
@@ -211,8 +211,8 @@ class _ScoreBracket:
     """A score group together with the competitors that float into it from above, the best one first."""
 
     def __init__(self, floating: list[int], residents: list[int], graph: NeighborGraph, unpaired: set[int]) -> None:
-        """`unpaired` has all competitors, of any group, that are not paired yet. `pairs` removes the ones that it pairs from this
-        set.
+        """`unpaired` contains all competitors, of any group, that are not paired yet. `pairs` removes the ones that it pairs
+        from this set.
         """
         self._above = floating
         self._residents = residents

@@ -19,7 +19,7 @@ class SlowDecision:
 
     @contextmanager
     def watch(self, seat: Seat) -> Iterator[None]:
-        """Say so if the agent of a seat has no limit of time, and decides for longer than SLOW_DECISION_SECONDS in the block."""
+        """Say so if the agent of a seat has no time limit, and decides for longer than SLOW_DECISION_SECONDS in the block."""
 
         def remind() -> None:
             self._told = True

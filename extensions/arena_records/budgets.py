@@ -32,8 +32,8 @@ def reports_nodes(nodes: Iterable[float]) -> bool:
 def quality_by_budget(attempts: Iterable[tuple[float, float] | None]) -> tuple[BudgetStep, ...]:
     """Return the mean quality of the solutions by budget (nodes or seconds). It is a step function that starts at (0, 0).
 
-    `attempts` has what each attempt spent and the quality of its solution, from 0 to 1, or None if it found none, which counts as
-    a quality of 0. The result is empty when nothing was solved.
+    `attempts` contains what each attempt spent and the quality of its solution, from 0 to 1, or None if it found none, which
+    counts as a quality of 0. The result is empty when nothing was solved.
 
     >>> quality_by_budget([(30, 0.5), (10, 1.0), None, (10, 1.0)])
     (BudgetStep(budget=10, share=0.5), BudgetStep(budget=30, share=0.625))
@@ -48,7 +48,7 @@ def quality_by_budget(attempts: Iterable[tuple[float, float] | None]) -> tuple[B
 def solved_by_budget(spent: Iterable[float | None]) -> tuple[BudgetStep, ...]:
     """Return the solved share by budget, which is the mean quality if every solution has the quality 1.
 
-    `spent` has the nodes (or seconds) of each attempt, or None if it found no solution.
+    `spent` contains the nodes (or seconds) of each attempt, or None if it found no solution.
 
     >>> solved_by_budget([30, 10, None, 10])
     (BudgetStep(budget=10, share=0.5), BudgetStep(budget=30, share=0.75))
@@ -81,7 +81,7 @@ def optimality_gap(solutions: Iterable[tuple[float, float]]) -> float | None:
     """Return the mean cost above the optimum, relative to the optimum; None without solutions, and if a solution costs more than
     an optimum of 0, because its gap is infinite. Without it, the mean would be that of the better solutions.
 
-    `solutions` has the cost and the optimal cost of each solution. With an optimum of 0, a solution of cost 0 has the gap 0.
+    `solutions` contains the cost and the optimal cost of each solution. With an optimum of 0, a solution of cost 0 has the gap 0.
 
     >>> optimality_gap([(11, 10), (10, 10)])
     0.05

@@ -81,7 +81,7 @@ class _NoValue(Exception):
 
 
 class Formula:
-    """A formula that was checked. If `numbers` is given, the formula may use only the names in it. `texts` has the names of
+    """A formula that was checked. If `numbers` is given, the formula may use only the names in it. `texts` contains the names of
     columns with texts, which a formula cannot use.
 
     Raises FormulaFault if the text is not a formula.

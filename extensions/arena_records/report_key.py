@@ -101,7 +101,7 @@ def _check_formula(
 
 
 def _check_format(reading: SpecReader) -> None:
-    """Note a fault if the format of a spec needs the results of all matches."""
+    """Report a fault if the format of a spec needs the results of all matches."""
     given = reading.values.get("format")
     name = given.get("name") if isinstance(given, dict) else given
     kind = reading.registry.formats.get(str(name))
@@ -138,7 +138,7 @@ def apply_to_store(store: Store, run: Run) -> Run:
 
 def measures_of(run: Run) -> dict[str, Comparison]:
     """Return the columns of `report` as measures for `arena compare --by`, by their names. Like all measures, they read all
-    matches, also those that `where` leaves out.
+    matches, including matches that `where` leaves out.
     """
     report = Report.read(run.spec["values"].get("report"))
 
@@ -186,8 +186,8 @@ def _uses_seconds(formula: Formula) -> bool:
 
 
 def _is_timed(formula: Formula, place: Scheduled, seat: int, timed: Sequence[set[int]]) -> bool:
-    """Return whether a formula for the agent of a seat uses only times that can be compared. `timed` has the entries with such
-    times, by board.
+    """Return whether a formula for the agent of a seat uses only times that can be compared. `timed` contains the entries
+    with such times, by board.
     """
     if not _uses_seconds(formula):
         return True

@@ -12,8 +12,9 @@ def compare_with_rules(
 ) -> list[str]:
     """Return the differences between the rules and the end of a record, given its first and last step.
 
-    `moves` is the move limit of the match, and `adjudication` has the rules by which its board ends matches early. If `moves` is
-    None, neither of them is known. For a record of a fault, the only possible difference is that the match was already over.
+    `moves` is the move limit of the match, and `adjudication` contains the rules by which its board ends matches early. If
+    `moves` is None, neither of them is known. For a record of a fault, the only possible difference is that the match was
+    already over.
     """
     found: list[str] = []
     concerned = adjudication is not None or record.termination == "adjudicated"

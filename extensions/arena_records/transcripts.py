@@ -20,7 +20,7 @@ MAX_LINE_CHARACTERS = 1 << 25
 MAX_DEPTH = 32
 """The maximum nesting of lists and objects in a line; what is deeper is left out."""
 COUNTS = ("seat", "decision", "request", "tokens_in", "tokens_out")
-"""The keys of an exchange whose values are whole numbers."""
+"""The keys of an exchange with whole numbers as values."""
 MAX_TEXT_CHARACTERS = 6_000
 """The maximum number of characters of a text; the middle of a longer text is left out."""
 SECRET = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|key)[-_][A-Za-z0-9_-]{12,}|\bAIza[A-Za-z0-9_-]{20,}|\bBearer\s+[^\s\"']{8,}")

@@ -79,7 +79,7 @@ class GameJudge:
     once.
 
     In games with chance or with one seat, the value of the successor does not give the value of the action. There, the position
-    is searched again with the played action as the only legal action. `tied_judges` has the judges for all other games.
+    is searched again with the played action as the only legal action. `tied_judges` contains the judges for all other games.
     """
 
     name = ""

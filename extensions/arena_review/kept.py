@@ -147,8 +147,8 @@ class Kept:
             self._open.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def put_decisions(self, reviewed: Sequence[tuple[str, int]], decisions: Iterable[Judged]) -> None:
-        """Replace the decisions of entries in matches. `reviewed` has the id of each match with the number of an entry, even if
-        this entry has no decision there.
+        """Replace the decisions of entries in matches. `reviewed` contains the id of each match with the number of an entry,
+        even if this entry has no decision there.
         """
         marks = ", ".join("?" * len(Judged._fields))
         with self._lock, self._open:

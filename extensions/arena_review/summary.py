@@ -27,7 +27,7 @@ class Group:
 
     name: Any
     decisions: int
-    """The number of decisions whose loss is known."""
+    """The number of decisions with a known loss."""
     loss: float | None
     """The mean loss; None if no loss is known."""
     without: int

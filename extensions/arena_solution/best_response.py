@@ -137,7 +137,7 @@ def sampled_gap(form: SequenceForm, samples: Samples) -> SampledGap:
 
 
 def _won(form: SequenceForm, learnt: Behaviour, tested: Behaviour) -> float:
-    """Return how much a seat gains, on average, if it plays the best response to `learnt` while all others play `tested`."""
+    """Return the mean gain of a seat if it plays the best response to `learnt` while all others play `tested`."""
     seats = range(len(form.sequences))
     known = [realization(form, seat, learnt) for seat in seats]
     plans = [realization(form, seat, tested) for seat in seats]

@@ -1,4 +1,5 @@
-"""The matches of a tuning. A tuning has a search, whose trials (options to try) play in stages, and then a confirmation.
+"""The matches of a tuning. A tuning consists of a search, in which trials (options to try) play in stages, and a
+confirmation.
 
 The store of a tuning has a run for each stage of the search, followed by the runs of the confirmation.
 """

@@ -34,7 +34,7 @@ class StoredSearch:
     """The results of trials, in the order in which they were played: the label, and the points or, in a game with one seat, the
     return."""
     rivals: bool
-    """True if the opponents are other entries than the default."""
+    """True if the opponents are entries other than the default."""
     alone: bool
 
     @classmethod

@@ -121,8 +121,8 @@ class Search:
         stages: tuple[int, ...] | None = None,
         positions: int | None = None,
     ) -> None:
-        """Create a search with `pairs` pairs. With `rivals`, the opponents are other agents than the default, so the default
-        plays against them, too.
+        """Create a search with `pairs` pairs. With `rivals`, the opponents are agents other than the default, so the
+        default plays against them, too.
 
         `positions` is the maximum number of positions for a trial; `stages` replaces the stages that are computed from `pairs`.
         """

@@ -136,7 +136,8 @@ def _write_card(found: Findings, counts: dict[str, int]) -> str:
     boards: list[str] = []
     for evidence in found.boards:
         boards += ["", f"## {evidence.board.title}", "", *_write_table(evidence.board)]
-    made = f"Made with {distribution()} {__version__} from the matches of a tournament. Choose a licence before you publish it."
+    licence = "Choose a licence before you publish this data set."
+    made = f"Made with {distribution()} {__version__} from the matches of a tournament. {licence}"
     return "\n".join([*head, "---", "", f"# {title}", "", made, "", *files, *boards, ""])
 
 

@@ -68,7 +68,7 @@ def entry_page(path: Path, label: str) -> dict[str, Any]:
 
 
 def rating_curves(store: Store, label: str) -> list[dict[str, Any]] | None:
-    """Return how the rating of an entry changes over the run, for each of its boards.
+    """Return the rating of an entry over the run, for each of its boards.
 
     At each point, a curve has the number of matches so far, the value of the entry, and the lowest and the highest value of all
     entries. The result is None if no board has at least two points.

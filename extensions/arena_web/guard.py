@@ -185,10 +185,10 @@ class Guard:
     ) -> None:
         """Guard the application `app`.
 
-        If `token` is given, every request needs it. `requests` has the limits for each address, and `limits` counts the requests;
-        without `limits`, their number is not limited. `client_of` maps a bearer token to a client name; a request with such
-        a token counts for the client instead of the address. With `only_json`, requests that may change something are refused
-        unless they are JSON, because a page of another site cannot send JSON without permission.
+        If `token` is given, every request needs it. `requests` contains the limits for each address, and `limits` counts the
+        requests; without `limits`, their number is not limited. `client_of` maps a bearer token to a client name; a request
+        with such a token counts for the client instead of the address. With `only_json`, requests that may change something
+        are refused unless they are JSON, because a page of another site cannot send JSON without permission.
         """
         self._app, self._site, self._answers = app, site, answers
         self._token, self._limits = token, limits

@@ -136,8 +136,8 @@ class Requests:
             return {"error": describe(error)}
 
     def position(self, asked: PositionForm) -> Reply:
-        """Return a position, which is either given as `state` or drawn from `seed`. `frames` has this position and the ones after
-        each of `actions`.
+        """Return a position, which is either given as `state` or drawn from `seed`. `frames` contains this position and the
+        ones after each of `actions`.
 
         Chance depends on `seed` and on `ply`, the number of actions before `state`.
         """

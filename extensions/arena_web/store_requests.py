@@ -225,7 +225,7 @@ def _agent_form(registry: Registry, board: Board, seat: Seat) -> dict[str, Any] 
 
 
 def form_options(kind: type[Agent], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that a page sends to start an agent: those that differ from their defaults.
+    """Return the options that a page sends to start an agent: only options that differ from their defaults.
 
     The files of an agent that waits for something outside are left out, because the served entry that it continues has them.
     """

@@ -74,7 +74,8 @@ class Tournaments:
 
     def __init__(self, listing: Path | None) -> None:
         self.listing = listing
-        """The folder whose stores are listed, including stores that are added later; None for a server of one store."""
+        """The folder of the stores that are listed, including stores that are added later; None for a server of one
+        store."""
         self.listed: dict[str, ServedTournament] = {}
 
     def show(self, store: Path, spec: Path | None = None) -> ServedTournament:

@@ -49,7 +49,7 @@ def verdict(board: Leaderboard) -> str | None:
 
 
 def _list_names(names: Sequence[str]) -> str:
-    """Return the names as a text, and only the number of those after the first few."""
+    """Return the first few names as a text, and the number of the other names."""
     if len(names) > MAX_NAMES:
         names = [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} others"]
     return figures.listing(names)

@@ -22,7 +22,7 @@ Points = dict[str, list[tuple[int, float, float]]]
 
 
 def domains_page(found: Findings, names: Sequence[str], text: str, document: Mapping[str, Any], domains: Sequence[str]) -> bytes:
-    """Return the whole page in UTF-8. `text` has blocks of sentences and HTML tables; `domains` names the boards."""
+    """Return the whole page in UTF-8. `text` contains blocks of sentences and HTML tables; `domains` names the boards."""
     parts: list[Table | str] = []
     heading, *blocks = text.split("\n\n")
     said = heading

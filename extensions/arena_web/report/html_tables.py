@@ -15,7 +15,9 @@ Kind = Literal["agent", "word", "number"]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table. `kinds` has the kind of each column. The cells of a column of the kind `agent` are the headings of the rows."""
+    """A table. `kinds` contains the kind of each column. The cells of a column of the kind `agent` are the headings of the
+    rows.
+    """
 
     name: str
     headings: Sequence[str]

@@ -38,7 +38,7 @@ Cell: TypeAlias = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One plot. `rows` has all the numbers, including the numbers of agents that do not fit into the plot."""
+    """One plot. `rows` contains all the numbers, including the numbers of agents that do not fit into the plot."""
 
     name: str
     """A word for file names and anchors, such as `ratings`."""

@@ -213,7 +213,7 @@ _USED = ("nodes", "evaluations", "depth", "value", "exact", "seconds")
 def text_view(record: Record, game: Mapping[str, Any], differences: Iterable[str] = ()) -> MatchView:
     """Return a view of a record whose game is not installed here: one frame, with its position and its actions as text.
 
-    `game` has the name of the game.
+    `game` contains the name of the game.
     """
     text = "\n\n".join([record.position, " ".join(record.actions), *([record.answer] if record.answer else [])])
     frame = Frame(0, record.position, text, *[None] * 10)

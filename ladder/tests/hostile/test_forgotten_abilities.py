@@ -36,7 +36,7 @@ for line in sys.stdin:
         continue
     print(json.dumps(answer), flush=True)
 """
-REASON = 'kuhn-poker has hidden-information, so it cannot play; its hello must list "observe" in `can`'
+REASON = 'kuhn-poker has hidden-information, which this program does not support; its `hello` must list "observe" in `can`'
 
 
 def test_a_program_that_forgets_an_ability_is_suspended_and_the_ladder_goes_on(tmp_path: Path) -> None:

@@ -782,7 +782,7 @@ GAMES: list[tuple[type[Game], str]] = [
     (NotANumber, "returns must be in range"),
     (Boundless, "returns must be in range"),
     (Bottomless, "min_return must be finite"),
-    (OneForBoth, "returns must have a value for every seat"),
+    (OneForBoth, "returns must give a value for every seat"),
     (ReturnsNothing, "returns must return a list"),
     (BothWin, "returns must add up to zero"),
     (BothLose, "returns must add up to zero"),
@@ -806,7 +806,7 @@ GAMES: list[tuple[type[Game], str]] = [
     (TellsIllegal, "threats returns exactly the actions that win at once"),
     (TellsNothing, "threats must return a list"),
     (RaisesWhereItWins, "returns"),
-    (OneForBothWhereItWins, "returns must have a value for every seat"),
+    (OneForBothWhereItWins, "returns must give a value for every seat"),
     (RaisesInALineNotPlayed, "result of ."),
     (HalfQuiet, "is_quiet must return True or False"),
 ]
@@ -1181,7 +1181,7 @@ def test_a_message_stays_readable_after_ten_thousand_actions(finding: Finding) -
     assert found["what"] == "the match does not end"
     assert found["actions"].startswith("9,990 others, ")
     assert len(found["actions"].split(", ")) == 11
-    assert found["expected"] == "an end within 10,000 plies, or a limit of moves (default_moves)"
+    assert found["expected"] == "an end within 10,000 plies, or a move limit (default_moves)"
 
 
 def test_a_game_that_ends_only_at_its_move_limit_fails(finding: Finding) -> None:

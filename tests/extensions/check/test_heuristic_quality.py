@@ -766,7 +766,7 @@ def test_progress_of_the_measurement_is_reported() -> None:
     sample = all_states(puzzle)
     with listening(lambda what, done, total: heard.append((what, done, total))):
         measure_quality(puzzle, "gap", Gap(puzzle), sample, rng=random.Random(1))
-    assert [one for one in heard if one[1]] == [("estimating by gap", 720, 720), ("checking the steps of gap", 719, 719)]
+    assert [one for one in heard if one[1]] == [("estimating with gap", 720, 720), ("checking the steps of gap", 719, 719)]
 
 
 def test_csv_has_a_row_for_each_heuristic(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ class OutOfRange(Pig):
         (LeavesOneOut(target=20), "chance", "expected equal lists"),
         (Impossible(target=20), "chance", "the probability 0"),
         (Unhashable(), "observations", "observations must be hashable"),
-        (BadSpace(), "action space", "action_space must have every legal action"),
+        (BadSpace(), "action space", "action_space must contain every legal action"),
         (BadResample(), "secrets", "observes something different"),
         (OutOfRange(target=20), "returns", "returns must be in range"),
     ],

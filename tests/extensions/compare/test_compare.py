@@ -558,8 +558,8 @@ def test_a_merged_store_of_all_shards_counts_as_a_finished_run(tmp_path: Path) -
     merged = called("merge", stores[2], *stores[:2])
     assert merged.return_value == 0
     halves, both = called("compare", stores[0]), called("compare", stores[2])
-    assert "one.db has only the shard 1/2 of the run" in halves.stderr
-    assert "has only the shard 1/2 of the run" in called("compare", stores[0], "--across").stderr
+    assert "one.db contains only the shard 1/2 of the run" in halves.stderr
+    assert "contains only the shard 1/2 of the run" in called("compare", stores[0], "--across").stderr
     assert both.stderr == ""
     assert "not finished" not in called("leaderboard", stores[2]).output
 
@@ -636,7 +636,7 @@ def test_the_text_gives_the_number_of_pairs_that_are_not_repeats(agent: Any, cou
     results = arena.run(spec, store=tmp_path / "twice.db")
     text = called("compare", str(tmp_path / "twice.db")).output
     assert counted in text
-    assert ("Fewer than three pairs that differ" in text) == folded
+    assert ("Fewer than three pairs of games differ" in text) == folded
     assert "By the ratings of the whole leaderboard" not in text  # there are only these two
     remarks = render(results, Leaderboard.of_results(results))
     assert "40 games, 2 different." in remarks

@@ -103,7 +103,7 @@ def test_chance_outcomes_are_sent_with_the_previous_actions(program: Path) -> No
 def test_a_program_without_observations_loses_its_matches(program: Path) -> None:
     """The message explains what to do. The program is never told the match. The matches of the other agents are played."""
     results, sent = played(program, "two-cards", "choose", rounds=2, others=["noter", "random"])
-    refusal = 'two-cards has hidden-information, so it cannot play; its hello must list "observe" in `can`'
+    refusal = 'two-cards has hidden-information, which this program does not support; its `hello` must list "observe" in `can`'
     ends: Counter[str] = Counter()
     for one in results.played:
         record = one.record
