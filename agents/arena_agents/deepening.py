@@ -77,7 +77,7 @@ class Horizon(dict[float, float]):
         self.met, self.doubt = False, -inf
 
     def note(self, given: float) -> float:
-        """Note a return, in a zero-sum game for two also that of the other seat, and return its value."""
+        """Record a return, in a zero-sum game for two also that of the other seat, and return its value."""
         value = self._scale(given)
         if len(self) <= MAX_RETURNS:
             self[given] = value
@@ -106,7 +106,9 @@ class Horizon(dict[float, float]):
         return value
 
     def note_ends(self, low: float, high: float) -> None:
-        """Note the lowest and the highest value of an action at the root, which differ if the value depends on such choices."""
+        """Record the lowest and the highest value of an action at the root, which differ if the value depends on such
+        choices.
+        """
         if high - low > ROUNDING * max(1.0, abs(low)):
             self.doubt = max(self.doubt, high)
 

@@ -94,7 +94,7 @@ def _descend(
 ) -> tuple[list[Action] | None, bool]:
     """Return the actions to the first goal, or None, and whether a path was cut off at `deepest` actions.
 
-    `met` has the number of actions to each state of the current path, or with `visited`, to each expanded state.
+    `met` contains the number of actions to each state of the current path, or with `visited`, to each expanded state.
     """
     actions, result, is_goal = puzzle.actions, puzzle.result, puzzle.is_goal
     once = deepest == UNLIMITED
@@ -136,11 +136,11 @@ class IdaStar(Agent):
     """Finds a cheapest solution if the heuristic never overestimates, as a-star does, but stores only the current path.
 
     Also called IDA* or iterative deepening A*. A `weight` above 1 multiplies the heuristic and trades optimality for speed: a
-    solution then costs at most `weight` times the cheapest, and may have another cost than the solution of a-star with the same
-    weight. It gives up after searching all paths. Paths do not visit a state twice, so it always ends; but if many paths lead to
-    the same states, this can take very long. It works best with integer step costs: each iteration raises the bound to the lowest
-    cost that was cut off. If all costs differ, an iteration adds only a few states. R. Korf, Depth-First Iterative-Deepening,
-    1985.
+    solution then costs at most `weight` times the cheapest, and its cost may differ from that of a-star's solution with
+    the same weight. It gives up after searching all paths. Paths do not visit a state twice, so it always ends; but if
+    many paths lead to the same states, this can take very long. It works best with integer step costs: each iteration
+    raises the bound to the lowest cost that was cut off. If all costs differ, an iteration adds only a few states. R.
+    Korf, Depth-First Iterative-Deepening, 1985.
     """
 
     name = "ida-star"

@@ -25,7 +25,7 @@ class Node:
         self.untried = untried
         """Actions that have no child yet."""
         self.children: list[Node] = []
-        """Children whose values are not proven."""
+        """Children with values that are not proven."""
         self.best: Node | None = None
         """Of the children with proven values, the best one for the mover."""
         self.proven = proven
@@ -35,7 +35,8 @@ class Node:
         """The sum of the returns of all visits, for the seat that chose this state."""
 
     def settle(self, child: "Node", value: float, win: float) -> None:
-        """Note that the value of a child for the mover is proven, and check whether this proves the value of the node.
+        """Record that the value of a child for the mover is proven, and check whether this proves the value of the
+        node.
 
         The value of the node is proven if the value of the child is at least `win`, or if the values of all actions are proven.
         """
@@ -61,7 +62,7 @@ class ChanceNode(Node):
         """The child of each outcome that was drawn."""
 
     def settle_outcomes(self) -> None:
-        """Note whether the values of all outcomes are proven."""
+        """Record whether the values of all outcomes are proven."""
         proven = [child.proven for child in self.after if child is not None and child.proven is not None]
         if len(proven) == len(self.after):
             self.proven = [sum(map(mul, self.odds, to_seat)) for to_seat in zip(*proven, strict=True)]

@@ -70,7 +70,7 @@ def read_position(text: str, most_quiet: int) -> State:
             if not number.isdecimal() or not 1 <= int(number) <= SQUARES or cells[int(number) - 1]:
                 raise ValueError(f"expected different squares from 1 to {SQUARES}, got {abbreviate(name)} in {abbreviate(text)}")
             if not name.startswith("K") and (int(number) - 1) // 4 == (0 if seat else 7):
-                raise ValueError(f"a man in the last row is a king, so {name} cannot stand in {abbreviate(text)}")
+                raise ValueError(f"a man in the last row is a king: write K{name} instead of {name} in {abbreviate(text)}")
             cells[int(number) - 1] = (KING if name.startswith("K") else MAN)[seat]
         if len(names) > 12:
             raise ValueError(f"expected at most 12 pieces per side, got {len(names)} in {abbreviate(text)}")

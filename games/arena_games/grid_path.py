@@ -39,9 +39,9 @@ class GridPath(Puzzle):
 
     `neighbours` is the number of cells to which a step can lead: 4, or 8 with diagonal steps. `map` is `rooms`, `maze`, `swamp`,
     or a file in the format of movingai.com; `scenario` is a file with pairs of cells for this map. A step costs its length times
-    the mean weight of both cells; `weights` maps marks of the map to weights. Cells that are blocked otherwise, such as water
-    (`W`), can be entered if their mark has a weight. For a diagonal step, both cells beside it must be free. Actions are `N`,
-    `NE`, and so on. Text notation: column and row from 0, `3,4 > 10,2`.
+    the mean weight of both cells; `weights` maps characters of the map to weights. Cells that are otherwise blocked,
+    such as water (`W`), can be entered if their character has a weight. For a diagonal step, both cells beside it must
+    be free. Actions are `N`, `NE`, and so on. Text notation: column and row from 0, `3,4 > 10,2`.
     """
 
     name = "grid-path"
@@ -203,8 +203,8 @@ def read_map(file: Path) -> list[str]:
 
 
 def read_scenario(file: Path, expected: Sequence[str]) -> Iterator[str]:
-    """Yield the pairs of cells of a scenario. `expected` has the name, the width and the height of the map. Raises ValueError if
-    the file is not a scenario for this map.
+    """Yield the pairs of cells of a scenario. `expected` contains the name, the width and the height of the map. Raises
+    ValueError if the file is not a scenario for this map.
     """
     try:
         lines = read_whole(file, MAX_SCENARIO_BYTES).decode().splitlines()

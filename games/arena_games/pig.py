@@ -123,7 +123,9 @@ class Pig(Game):
                 f"expected two scores, the points gathered and the seat, as in 40:35 +12 a, got {abbreviate(text)}"
             ) from None
         if min(first, second, gathered) < 0 or mover[1:] not in ("", "?"):
-            raise ValueError(f"expected no negative numbers, and a seat a or b with or without a ?, got {abbreviate(text)}")
+            raise ValueError(
+                f"expected numbers of at least 0, and the seat a or b, optionally followed by ?, got {abbreviate(text)}"
+            )
         return (seat, mover[1:] == "?", gathered, first, second)
 
 

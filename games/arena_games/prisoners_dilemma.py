@@ -18,9 +18,9 @@ State = str
 class PrisonersDilemma(Simultaneous):
     """Both seats cooperate (C) or defect (D) at the same time, `turns` times. The return of a seat is its mean payoff per turn.
 
-    `payoffs` has four values: the payoff of each seat if both cooperate, of each seat if both defect, and, if only one defects,
-    of the cooperator and of the defector. `noise` is the probability that a choice is flipped. Text notation: the turns, `CC CD`,
-    or `-` at the start.
+    `payoffs` contains four values: the payoff of each seat if both cooperate, of each seat if both defect, and, if only one
+    defects, of the cooperator and of the defector. `noise` is the probability that a choice is flipped. Text notation: the
+    turns, `CC CD`, or `-` at the start.
     """
 
     name = "prisoners-dilemma"

@@ -124,8 +124,8 @@ def test_race_is_close_to_the_value_of_optimal_play_to_25() -> None:
         ("1:2:3 +3 a", "expected two scores"),
         ("1:x +3 a", "expected two scores"),
         ("1:2 +3 c", "expected two scores"),
-        ("1:-2 +3 a", "no negative number"),
-        ("1:2 +3 a!", "with or without a ?"),
+        ("1:-2 +3 a", "numbers of at least 0"),
+        ("1:2 +3 a!", "optionally followed by ?"),
     ],
 )
 def test_invalid_state_text_is_refused_with_a_reason(text: str, reason: str) -> None:

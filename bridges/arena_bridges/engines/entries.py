@@ -41,12 +41,12 @@ class EngineAgent(ExternalAgent):
         """Return a message if the protocol cannot express a limit of an entry; None if it can express all of them."""
         for limit in ("nodes", "depth"):
             if getattr(limits, limit) is not None and limit not in self.keeps:
-                return f"{self.name} cannot express a limit of {limit}; remove it with limits: {{{limit}: null}} in this entry"
+                return f"{self.name} cannot express a limit on {limit}; remove it with limits: {{{limit}: null}} in this entry"
         return None
 
 
 class EngineReader(SourceReader):
-    """Reads entries whose agent is an engine."""
+    """Reads entries with an engine as their agent."""
 
     def read(self, given: GivenEntry) -> EntryAgent | None:
         """Return the agent of `{command: ..., protocol: ...}`; None if the entry has no protocol."""
@@ -82,7 +82,7 @@ class EngineEntry(CommandAgent):
         return EntryAgent.check_options(self, agent)
 
     def check_limits(self, agent: type[Agent], options: Mapping[str, Any], limits: Limits) -> None:
-        """Note a fault if the protocol cannot express the limits."""
+        """Report a fault if the protocol cannot express the limits."""
         engine = agent(**options)
         fault = engine.limit_fault(limits) if isinstance(engine, EngineAgent) else None
         if fault is not None:

@@ -16,7 +16,7 @@ Setting = str | int | float | None
 class GtpEngine(EngineAgent):
     """An engine that speaks GTP. `options` are commands with an argument, such as `{level: 5}`, which are sent once.
 
-    A limit of seconds is sent as `time_settings 0 S 1`, in whole seconds and at least 1. GTP has no commands for nodes and depth.
+    A time limit is sent as `time_settings 0 S 1`, in whole seconds and at least 1. GTP has no commands for nodes and depth.
     """
 
     name = "gtp"

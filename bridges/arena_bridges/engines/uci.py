@@ -28,7 +28,7 @@ Setting = str | int | float | bool | None
 
 
 class UciEngine(EngineAgent):
-    """An engine that speaks UCI. The limits of nodes, depth and seconds are sent as `nodes`, `depth` and `movetime` of `go`."""
+    """An engine that speaks UCI. The limits on nodes, depth and seconds are sent as `nodes`, `depth` and `movetime` of `go`."""
 
     name = "uci"
     keeps = frozenset({"nodes", "depth", "seconds"})

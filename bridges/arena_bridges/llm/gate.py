@@ -148,7 +148,7 @@ class SharedThrottle:
 def find_wait(limits: Limits, started: Sequence[Sequence[float]], in_flight: int, tokens: int) -> float:
     """Return the seconds until a request may start; 0 if it may start now, infinite if another request must end first.
 
-    `started` has the start and the tokens of each request in the last minute, in the order of their starts.
+    `started` contains the start and the tokens of each request in the last minute, in the order of their starts.
     """
     if limits.concurrency is not None and in_flight >= limits.concurrency:
         return float("inf")

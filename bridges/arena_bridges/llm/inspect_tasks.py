@@ -181,7 +181,7 @@ def _connect(seat: Seat, backend: "InspectBackend") -> LanguageModel:
 
 
 class InspectBackend:
-    """A model of Inspect, for the agents of a match that is played in a thread.
+    """An Inspect model, for the agents of a match that is played in a thread.
 
     Games and agents need not be thread-safe, so only the thread that holds the baton (a lock) runs their code. It releases the
     baton while it waits for an answer.
@@ -229,7 +229,7 @@ class InspectBackend:
 
 
 def read_output(output: ModelOutput) -> ModelAnswer:
-    """Return an answer of Inspect as an answer of arena."""
+    """Return an answer from Inspect as arena's own kind of answer."""
     told, usage = output.choices[0].message.content if output.choices else "", output.usage
     thoughts = [] if isinstance(told, str) else [part.reasoning for part in told if part.type == "reasoning"]
     read = 0 if usage is None else usage.input_tokens_cache_read or 0

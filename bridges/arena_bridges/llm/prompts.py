@@ -74,7 +74,7 @@ class Words:
         return text if self._disguise is None else self._disguise.write_action(text)
 
     def read_action(self, state: State, move: str, moves: Mapping[str, Action]) -> Action | None:
-        """Return the legal action that a text names; None if there is none. `moves` has all legal actions by their texts."""
+        """Return the legal action that a text names; None if there is none. `moves` contains all legal actions by their texts."""
         if move.strip() in moves:
             return moves[move.strip()]
         if self._disguise is not None:  # in a disguise, the usual text of a move is not valid

@@ -28,12 +28,12 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 def pyspiel() -> Any:
-    """Return the module of open_spiel. Raises MissingExtra if it is not installed."""
+    """Return the open_spiel module. Raises MissingExtra if it is not installed."""
     return library("pyspiel", EXTRA)
 
 
 def with_python_games() -> Any:
-    """Return the module of open_spiel with its games written in Python, whose import is slow."""
+    """Return the open_spiel module with its games written in Python. Its import is slow."""
     library("open_spiel.python.games", EXTRA)
     return pyspiel()
 

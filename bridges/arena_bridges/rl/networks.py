@@ -1,4 +1,4 @@
-"""Networks from files: arrays of numpy, weights of PyTorch, or a model of ONNX. Reading a file never runs code from it."""
+"""Networks from files: numpy arrays, PyTorch weights, or an ONNX model. Reading a file never runs code from it."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache

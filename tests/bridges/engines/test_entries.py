@@ -82,7 +82,7 @@ FAULTS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"protocol": "uci"}, {}, "an engine without limits never stops: give it limits: {nodes: 100000}"),
     ({"protocol": "uci"}, {"depth": 0}, "agents[0].depth: expected at least 1, got 0"),
     ({"protocol": "uci"}, {"depht": 4}, "agents[0].depht: unknown key; did you mean 'depth'?"),
-    ({"protocol": "gtp"}, {"limits": {"nodes": 9}}, "gtp cannot express a limit of nodes; remove it with limits: {nodes: null}"),
+    ({"protocol": "gtp"}, {"limits": {"nodes": 9}}, "gtp cannot express a limit on nodes; remove it with limits: {nodes: null}"),
     ({"protocol": "gtp"}, {"isolation": "none"}, "a program runs in its own process"),
 ]
 
