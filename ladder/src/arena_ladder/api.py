@@ -559,7 +559,8 @@ async def _read_form(request: Request) -> tuple[str | None, str, bytes]:
 def _boundary_of(content_type: str) -> str | None:
     """Return the boundary of a form; None if the content type is not that of a form.
 
-    Raises Refusal 422 for a form in another charset than UTF-8, because Python takes very long to decode some, such as punycode.
+    Raises Refusal 422 for a form in a charset other than UTF-8, because Python takes very long to decode some, such as
+    punycode.
     """
     kind, *parameters = content_type.split(";")
     given = {name.strip().lower(): value.strip().strip('"') for name, _, value in [one.partition("=") for one in parameters]}

@@ -80,7 +80,7 @@ class AuthorTables(LadderTables):
             self.keep_host_token(host.hashed, host.time)
 
     def _given(self, *, forgotten: bool = False) -> Mapping[str, Given]:
-        """Return the tokens of all authors, without those that were forgotten or with them."""
+        """Return the tokens of all authors, with or without forgotten authors."""
         times = "SELECT detail, max(time) AS given FROM ladder_audit WHERE what = 'token' GROUP BY detail"
         question = f"SELECT name, token, coalesce(given, 0) FROM ladder_author LEFT JOIN ({times}) ON detail = name"
         return {name: Given(*row) for name, *row in self._rows(question if forgotten else f"{question} WHERE {KNOWN}")}

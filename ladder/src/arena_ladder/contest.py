@@ -389,7 +389,7 @@ class ContestRunner:
         """Count faults in a row, and suspend a submission that has too many."""
         solves = self._ladder.solvers is not None
         told = record.termination if solves else ", ".join(filter(None, (record.termination, record.message)))
-        for seat, label in enumerate(record.labels):  # `told` has no message of a solver: it could reveal a position
+        for seat, label in enumerate(record.labels):  # `told` contains no message of a solver: it could reveal a position
             if label not in self._faults or record.termination == "void":
                 continue
             if self._count_start(label, record, seat) >= MAX_SILENT_STARTS:
@@ -413,8 +413,8 @@ class ContestRunner:
                 self._suspend(label, f"it lost {often} through its own fault; the last time: {told}")
 
     def _count_start(self, label: str, record: Record, seat: int) -> int:
-        """Note how a submission answered at its start of a match. Return the number of starts that it has not answered since its
-        last answer.
+        """Record how a submission answered at its start of a match. Return the number of starts that it has not
+        answered since its last answer.
         """
         before = found = self._starts.get(label, Starts())
         seconds = (record.timing or {}).get("start", {seat: None})[seat]

@@ -50,7 +50,7 @@ def find_night(keys: FeedbackKeys, after: float) -> float:
 
 @dataclass(slots=True)
 class Subject:
-    """A submission whose matches are reviewed."""
+    """A submission with matches that are reviewed."""
 
     one: Submission
     matches: Sequence[str]
@@ -154,7 +154,7 @@ class NightReview:
         except Stopped:
             pass
         except Exception as error:  # the contest goes on without feedback
-            say(f"error: the review of matches: {describe(error)}")
+            say(f"error: the review of matches failed: {describe(error)}")
         finally:
             if helper is not None:
                 helper.end()

@@ -215,7 +215,8 @@ async def serve(hosts: Sequence[LadderHost], listening: socket.socket, name: str
     """Serve the pages and play until Ctrl-C or SIGTERM. The address is printed as the first line on `out`.
 
     `name` is the address of the network interface, and `public` is the address of a reverse proxy. Several ladders share one
-    address, and those with the same roster share their authors. Raises ArenaError if the contest of a ladder cannot continue.
+    address, and ladders with the same roster share their authors. Raises ArenaError if the contest of a ladder cannot
+    continue.
     """
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # otherwise it logs every form that it cannot read
     logs = os.pathsep.join([str(host.folder.logs) for host in hosts])

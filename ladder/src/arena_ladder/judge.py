@@ -77,7 +77,7 @@ Finding = dict[str, Any]
 
 
 class NotPassed(ArenaError):
-    """A submission does not pass. The message gives the reason, and `findings` has the results of the checks."""
+    """A submission does not pass. The message gives the reason, and `findings` contains the results of the checks."""
 
     def __init__(self, reason: str, findings: Sequence[Finding] = ()) -> None:
         super().__init__(cut(reason, MAX_REASON_CHARACTERS))

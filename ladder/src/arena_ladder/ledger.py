@@ -226,12 +226,12 @@ class Ledger(SubmissionTables):
         return None if found is None else Night(**json.loads(found))
 
     def keep_night(self, night: Night) -> None:
-        """Note a review. This does not count as a change, so no new season begins."""
+        """Store a review. This does not count as a change, so no new season begins."""
         self._keep_setting(NIGHT, json.dumps(night._asdict()))
 
 
 def bind_store(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
-    """Note in the store that it belongs to this ladder, and add the authors.
+    """Record in the store that it belongs to this ladder, and add the authors.
 
     Raises StoreError if the store belongs to something else.
     """
@@ -240,7 +240,7 @@ def bind_store(ladder: LadderSpec, store: Store, ledger: Ledger) -> None:
     if before == games:
         ledger.requeue()
     elif before is not None:
-        found = f"expected one of {games}, found one of {before}"
+        found = f"it has the games {before}, but this ladder has {games}"
         raise StoreError(f"{store.path} is another ladder's store: {found}; choose another store with --store")
     elif find_last_run(store) is not None:
         raise StoreError(f"{store.path} contains a tournament, not a ladder; choose another store with --store")

@@ -125,7 +125,7 @@ class MarkBook:
         return book
 
     def read(self, store: Store, labels: Sequence[str]) -> None:
-        """Count all matches in a store, and update the decisions. `labels` has the label of each entry."""
+        """Count all matches in a store, and update the decisions. `labels` contains the label of each entry."""
         question = (
             "SELECT p.round, p.seats, r.returns, r.termination, r.seat FROM place p JOIN record r ON r.number = p.record "
             "WHERE p.board = 0 ORDER BY p.number"
@@ -290,7 +290,7 @@ class Attempt(NamedTuple):
 
     solved: bool
     cost: float | None
-    """The cost of the solution; None for a puzzle whose solution is a state."""
+    """The cost of the solution; None for a puzzle that is solved by a state."""
     effort: float
     """The seconds or nodes of the attempt."""
     way: Way = "plain"
@@ -352,7 +352,7 @@ class AttemptBook(MarkBook):
         """The number of positions that each test has taken; the keys are pairs of a row and a column."""
 
     def read(self, store: Store, labels: Sequence[str]) -> None:
-        """Count all attempts in a store, and update the decisions. `labels` has the label of each entry."""
+        """Count all attempts in a store, and update the decisions. `labels` contains the label of each entry."""
         question = (
             "SELECT p.round, p.seats, r.solved, r.cost, r.nodes_0, r.nanoseconds_0, r.termination, d.timing FROM place p "
             "JOIN record r ON r.number = p.record JOIN detail d ON d.record = r.number WHERE p.board = 0"

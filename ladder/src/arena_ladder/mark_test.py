@@ -46,7 +46,7 @@ def version_share(number: int) -> float:
 def log_capital(counts: Array, mean: float, *, upward: bool) -> Array:
     """Return the logarithm of the capital of bets that the mean score of pairs is above `mean` (`upward`) or below it.
 
-    The last axis of `counts` has the numbers of pairs by score.
+    The last axis of `counts` contains the numbers of pairs by score.
     """
     scores = np.array(EloEstimate.PAIR_SCORES)
     leads = scores - mean if upward else mean - scores

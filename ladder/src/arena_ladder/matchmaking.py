@@ -49,7 +49,7 @@ class BoardStandings:
     interval is narrow enough or, for a puzzle, if the agent has attempted all positions.
     """
     wanted: tuple[int, ...] = ()
-    """The numbers of the agents in play whose intervals are still too wide; for a puzzle, none."""
+    """The numbers of the agents in play with an interval that is still too wide; for a puzzle, none."""
     ratings: "Ratings[int] | None" = None
     """The ratings of the agents in play and of the MAX_RETIRED others that have played most recently; None for a puzzle."""
     anchor: int = 0
@@ -189,7 +189,7 @@ def list_attempts(
 ) -> list[str]:
     """Return the labels of up to `size` agents that attempt their next position, the ones with the fewest attempts first.
 
-    `attempts` has the number of attempts of each agent so far. A label may occur several times, until the agent has
+    `attempts` contains the number of attempts of each agent so far. A label may occur several times, until the agent has
     `positions` attempts.
     """
     waiting = [(attempts.get(label, 0), place) for place, label in enumerate(playing) if label not in gone]

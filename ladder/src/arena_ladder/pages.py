@@ -38,7 +38,7 @@ VIEW_SECONDS = 30.0
 
 
 def navigation_of(root: str) -> Navigation:
-    """Return the navigation of a ladder whose addresses begin with `root`."""
+    """Return the navigation of a ladder. Its addresses begin with `root`."""
     return [(name, root + path) for name, path in PAGES]
 
 

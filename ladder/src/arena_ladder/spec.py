@@ -363,7 +363,7 @@ def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> 
 
 
 def _check_times(rules: SubmissionKeys, faults: Faults) -> None:
-    """Note a fault if the times for submissions are in a wrong order."""
+    """Report a fault if the times for submissions are in a wrong order."""
     opens, closes, late = rules.opens, rules.closes, rules.late
     if opens is not None and closes is not None and opens >= closes:
         faults.add(("submissions", "closes"), "expected a time after `opens`")

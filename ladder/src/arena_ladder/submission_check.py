@@ -22,7 +22,7 @@ judge itself limits the time of the submission.
 MAX_ANSWER_BYTES = 1 << 20
 ALWAYS_CHECKS = 2
 """The number of checks that may always run in parallel, so that a check that waits for its timeout does not block all others.
-Beside a single worker, it is one.
+Beside a single worker, only one check runs.
 """
 MAX_CHECKS = 6
 """The maximum number of parallel checks. This number is reached only if most of the checks are waiting."""
@@ -127,7 +127,7 @@ class SubmissionCheck:
         return self._visit is not None and self._visit.must_end()
 
     def leave(self) -> None:
-        """Note that all processes of the check have ended."""
+        """Record that all processes of the check have ended."""
         if self._visit is not None:
             self._visit.leave()
 

@@ -279,7 +279,9 @@ class SubmissionTables(AuthorTables):
         return self.submission(key)
 
     def keep_step(self, key: str, rules: str, step: Mapping[str, Any]) -> None:
-        """Note a step of a check that a submission has passed. `rules` is a hash of everything else that decides the check."""
+        """Record a step of a check that a submission has passed. `rules` is a hash of everything else that decides the
+        check.
+        """
         with self._writing():
             steps = [*self.passed_steps(key, rules), step]
             self._keep_setting(f"steps {key}", json.dumps([rules, steps]))
@@ -293,7 +295,7 @@ class SubmissionTables(AuthorTables):
         return (_read_findings(json.dumps(steps)) or []) if found == rules else []  # type: ignore[return-value]
 
     def refuse(self, key: str, reason: str, findings: Sequence[Mapping[str, Any]]) -> None:
-        """Note that a submission did not pass its check, and the reason."""
+        """Record that a submission did not pass its check, and the reason."""
         with self._writing():
             self._write(
                 "UPDATE ladder_submission SET status = 'refused', decided = CASE WHEN version IS NULL THEN ? ELSE decided END, "

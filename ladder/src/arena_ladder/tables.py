@@ -108,7 +108,7 @@ class LadderTables(Database):
         self._write("INSERT OR REPLACE INTO ladder_setting (key, value) VALUES (?, ?)", key, value)
 
     def _note_change(self) -> None:
-        """Note a change of the submissions in play or of a setting, which starts a new season."""
+        """Record a change of the submissions in play or of a setting, which starts a new season."""
         self._write(
             "INSERT INTO ladder_setting (key, value) VALUES ('changes', '1') "
             "ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"

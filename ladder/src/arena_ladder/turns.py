@@ -62,8 +62,8 @@ class Visit:
         """The seconds after the end of the turn that it may use. This does not apply to attempts, and not if it began late."""
 
     def leave(self) -> float:
-        """Note the end of the season or the check, when all its processes have ended. Return the time until which its ladder must
-        not enter again, because it has overrun.
+        """Record the end of the season or the check, when all its processes have ended. Return the time until which its
+        ladder must not enter again, because it has overrun.
         """
         return self._turns.leave(self)
 
@@ -129,7 +129,7 @@ class Turns:
             return None
 
     def leave(self, visit: Visit) -> float:
-        """Note the end of a season or a check. Return the time until which its ladder rests."""
+        """Record the end of a season or a check. Return the time until which its ladder rests."""
         if self._attempt_seconds is None:
             return -inf
         with self._lock:
