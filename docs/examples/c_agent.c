@@ -33,7 +33,7 @@ static char to_move(void)
 }
 
 /* Store the best cell for the side to move in *best, and return its value: 1 for a win, 0 for a draw, -1 for a loss. Beyond the
- * limit of nodes, every position counts as a draw. */
+ * node limit, every position counts as a draw. */
 static int search(int *best)
 {
     char side = to_move();

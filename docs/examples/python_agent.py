@@ -39,7 +39,7 @@ class TicTacToe:
         return {"type": "action", "action": str(best + 1), "value": values[best], "nodes": self.nodes}
 
     def value(self, cell):
-        """Return the value of a move for the side that makes it. Beyond the limit of nodes, every position counts as a draw."""
+        """Return the value of a move for the side that makes it. Beyond the node limit, every position counts as a draw."""
         if self.nodes == self.limit:
             return 0
         self.nodes += 1
@@ -88,13 +88,13 @@ class SlidingTiles:
         self.tiles = next(after for tile, after in self.slides(self.tiles) if tile == int(action))
 
     def choose(self):
-        """Return the first action of a solution, or any action if the limit of nodes was too low to find one."""
+        """Return the first action of a solution, or any action if the node limit was too low to find one."""
         path, nodes = self.search()
         tile = path[0] if path else next(self.slides(self.tiles))[0]
         return {"type": "action", "action": str(tile), "nodes": nodes}
 
     def solve(self):
-        """Return a solution, or give up at the limit of nodes."""
+        """Return a solution, or give up at the node limit."""
         path, nodes = self.search()
         if path is None:
             return {"type": "none", "nodes": nodes}
