@@ -121,8 +121,11 @@ def _is_number(cell: Any) -> bool:
     return text in ("", "-") or text.replace(".", "", 1).replace("-", "", 1).isdigit()
 
 
-def _is_formula(text: str) -> bool:
-    return text.lstrip().startswith(FORMULA_STARTS)
+def _guard(text: str) -> str:
+    """Return a text with a leading `'` if it begins like a formula. A text that begins with a `'` gets another one, so that
+    different texts stay different.
+    """
+    return f"'{text}" if text.startswith("'") or text.lstrip().startswith(FORMULA_STARTS) else text
 
 
 def _is_text(cell: Any) -> bool:
@@ -132,7 +135,7 @@ def _is_text(cell: Any) -> bool:
 def escape_cell(text: str, style: str) -> str:
     """Return a text as a cell of a table in a style of tabulate, so that its characters are not taken for borders of cells.
 
-    In TSV, a text that begins like a formula gets a leading `'`, unless it is a Figure.
+    In TSV, a text that begins like a formula or with a `'` gets a leading `'`, unless it is a Figure.
 
     >>> escape_cell("a|b", "mediawiki")
     'a&#124;b'
@@ -144,7 +147,7 @@ def escape_cell(text: str, style: str) -> str:
     for character, escape in ESCAPES.get(style, {}).items():
         text = text.replace(character, escape)
     if style == "tsv":
-        text = f"'{text}" if _is_formula(text) and not is_figure else text
+        text = text if is_figure else _guard(text)
         return f'"{text.replace(QUOTE, QUOTE * 2)}"' if QUOTE in text else text
     return text
 
@@ -152,14 +155,14 @@ def escape_cell(text: str, style: str) -> str:
 def csv_line(cells: Iterable[Any]) -> str:
     """Return a row as a line of CSV without the line end. None becomes an empty cell.
 
-    A text that begins like a formula gets a leading `'`. Control characters are escaped, except the line end, which a quoted cell
-    may contain. Numbers are not changed.
+    A text that begins like a formula or with a `'` gets a leading `'`. Control characters are escaped, except the line end, which
+    a quoted cell may contain. Numbers are not changed.
     """
     row = []
     for cell in cells:
         if isinstance(cell, str):
             shown = "\n".join(map(escape_line, cell.split("\n")))
-            row.append(f"'{shown}" if _is_formula(shown) else shown)
+            row.append(_guard(shown))
         else:
             row.append(cell)
     text = io.StringIO()

@@ -62,8 +62,8 @@ class DomainEffect:
     high: float | None
     size: float
     """The effective number of rounds, because repetitions count once."""
-    deviation: float
-    """The standard deviation of the leads, with the divisor `size`."""
+    deviation: float | None
+    """The sample standard deviation of the leads; None for a single lead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,12 +337,11 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
     value, number = fmean(leads), domain.count_rounds(least)
     if abs(value) <= max(map(abs, leads)) * 10**-ROUNDING_DIGITS:  # leads that cancel out, but for rounding
         value = 0.0
-    deviation = pstdev(leads)
     if typical is None:
         squares = sum([lead**2 for lead in leads]) * number / len(leads)
         error = sqrt((squares + 1 - (number * value) ** 2 / (number + 2)) / (number + 2) ** 2)
     else:
-        error = hypot(sqrt(number) * deviation, typical) / number
+        error = hypot(sqrt(number) * pstdev(leads), typical) / number
     reach = student_quantile(number - 1, 0.975) * error if number >= 2 and typical != MIN_DEVIATION else None
     low, high = (None, None) if reach is None else (value - reach, value + reach)
     if typical is None and low is not None and high is not None:  # no difference of shares is beyond this range
@@ -350,7 +349,9 @@ def compare_domain(domain: Domain, *, least: float | None = None, typical: float
     shared = domain.one.keys() & domain.other.keys()
     values = [[entry[round_] for round_ in shared] for entry in (domain.one, domain.other)]
     means = [fmean(each) if least is None else geometric_mean([max(one, least) for one in each]) for each in values]
-    return DomainEffect(domain.name, len(leads), means[0], means[1], value, error, low, high, number, deviation)
+    return DomainEffect(
+        domain.name, len(leads), means[0], means[1], value, error, low, high, number, stdev(leads) if len(leads) > 1 else None
+    )
 
 
 def combine_domains(
@@ -384,7 +385,8 @@ def find_error_within(effects: Sequence[DomainEffect], *, bounded: bool = True) 
     """
     extra = EXTRA_ROUNDS if bounded else 0
     freedom = sum([effect.size for effect in effects]) - len(effects) + extra
-    deviation = hypot(*[sqrt(effect.size) * effect.deviation for effect in effects], sqrt(extra)) / sqrt(max(1, freedom))
+    spread = [sqrt(effect.size - 1) * (effect.deviation or 0.0) for effect in effects]
+    deviation = hypot(*spread, sqrt(extra)) / sqrt(max(1, freedom))
     if freedom < 1 or deviation <= MIN_DEVIATION:
         return None
     return deviation * sqrt(sum([1 / effect.size for effect in effects])) / len(effects), freedom

@@ -82,6 +82,17 @@ def test_a_text_that_begins_with_a_control_character_stays_text(start: str) -> N
     assert TextTable(["agent"], [[f"{start}=1+1"]]).text("tsv").split("\n")[1].strip().startswith("\\")
 
 
+@pytest.mark.unit
+def test_labels_stay_different_after_escaping() -> None:
+    """The reader of a cell removes one leading apostrophe."""
+    labels = ["-d", "'-d", "''-d", " =1", "' =1", "d'", "+", "@x", "plain"]
+    read = [row[0] for row in csv.reader(io.StringIO("\n".join(csv_line([label]) for label in labels)))]
+    assert [cell.removeprefix("'") for cell in read] == labels
+    assert [cell[0] for cell in read] == ["'"] * 5 + ["d", "'", "'", "p"]
+    cells = [TextTable(["agent"], [[label]]).text("tsv").split("\n")[1] for label in labels if label[0] != " "]
+    assert [cell.strip().removeprefix("'") for cell in cells] == [label for label in labels if label[0] != " "]
+
+
 def test_csv_and_tables_have_no_control_characters(arena: Arena, tmp_path: Path) -> None:
     """Labels are formulas, and the message of an exception has escape codes."""
     (tmp_path / "evil.py").write_text(PLUGIN)

@@ -205,6 +205,16 @@ def test_errors_include_pseudo_observations() -> None:
     assert signs.value == 0.5
 
 
+def test_the_deviation_of_a_domain_is_that_of_a_sample() -> None:
+    """The differences 0, 1, 0 and 1 have the variance 1/3 with the divisor 3. A single difference has none."""
+    found = compare_domain(Domain("d", {0: 1.0, 1: 1.0, 2: 0.0, 3: 1.0}, {0: 1.0, 1: 0.0, 2: 0.0, 3: 0.0}))
+    single = compare_domain(Domain("d", {0: 1.0}, {0: 0.0}))
+    assert found is not None
+    assert single is not None
+    assert found.deviation == pytest.approx(sqrt(1 / 3))
+    assert single.deviation is None
+
+
 def test_the_error_of_a_ratio_has_the_scale_of_the_ratios() -> None:
     """Costs that differ by 1 % have errors of 1 %: in each domain, the median of the standard deviations counts as one more
     deviation from the mean.
