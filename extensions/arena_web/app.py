@@ -1,10 +1,11 @@
 """The web application: its pages, and the requests that these pages send."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +13,10 @@ import anyio.to_thread
 import yaml
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from starlette.types import Send
 
 from arena.api.cli import say
+from arena.api.errors import StoreError, escape_line
 from arena.api.results import Leaderboard
 from arena.api.store import Store
 from arena_records.lines import lines
@@ -66,7 +69,8 @@ def open_download(name: str, path: Path) -> Iterator[str]:
                 while some := "".join([f"{line}\n" for line in islice(found, LINES_PER_PART)]):
                     yield some
 
-        return export()
+        parts = export()
+        return chain([next(parts, "")], parts)
     with store:
         run = store.last()
     if name == "leaderboards.json":
@@ -74,6 +78,19 @@ def open_download(name: str, path: Path) -> Iterator[str]:
     # This is the original spec, with the seed of the run unless the seed is still secret.
     values = {**run.spec["values"], "seed": "secret" if run.seed is None else run.seed}
     return iter([yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)])
+
+
+class Download(StreamingResponse):
+    """A file that is sent in parts. If the store turns out to be damaged after the first part, the download breaks off with one
+    line in the log, and its reader notices that it is incomplete.
+    """
+
+    async def stream_response(self, send: Send) -> None:
+        """Send the parts, or as many as can be read."""
+        try:
+            await super().stream_response(send)
+        except StoreError as error:
+            logging.getLogger("uvicorn.error").error("A download broke off: %s", escape_line(str(error)))
 
 
 class Server:
@@ -249,7 +266,7 @@ class Server:
             raise HTTPException(404, f"expected one of {', '.join(DOWNLOADS)}")
         parts = await anyio.to_thread.run_sync(open_download, name, tournament.store)
         headers = {"content-disposition": f'attachment; filename="{tournament.key}-{name}"'}
-        return StreamingResponse(parts, media_type=DOWNLOADS[name], headers=headers)
+        return Download(parts, media_type=DOWNLOADS[name], headers=headers)
 
     async def _ask_of_store(self, request: Request, key: str, asked: dict[str, Any]) -> Response:
         """Ask a plugin process about a store. The path of the store comes from the server and never from a page."""

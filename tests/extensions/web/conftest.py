@@ -176,6 +176,7 @@ class Pages:
             sent.append(message)
 
         asyncio.run(self._guard(scope, receive, send))
+        assert not sent[-1].get("more_body"), "the answer is incomplete"
         text = b"".join([message.get("body", b"") for message in sent[1:]]).decode()
         return Answer(sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}, text)
 

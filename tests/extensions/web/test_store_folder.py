@@ -110,3 +110,31 @@ def test_an_empty_folder_has_an_empty_list(served_folder: Pages, folder: Path) -
     assert served_folder.ask("/api/tournaments").json == {"tournaments": [], "folder": folder.name}
     folder.rmdir()
     moved.rename(folder)
+
+
+@pytest.mark.parametrize("name", ["matches.csv", "matches.jsonl"])
+def test_the_download_of_a_damaged_store_is_refused_before_its_first_part(folder: Path, tmp_path: Path, name: str) -> None:
+    """A label with an override of the direction of writing is damage, which the first part notices."""
+    shutil.copy(folder / "one.db", tmp_path / "odd.db")
+    with sqlite3.connect(tmp_path / "odd.db") as odd:
+        odd.execute("UPDATE run SET boards = replace(boards, 'greedy', ?)", ["\u202egreedy"])
+    odd.close()
+    answer = Pages(folder=tmp_path).ask(f"/t/odd/download/{name}")
+    assert (answer.status, "\u202e" in answer.text) == (404, False)
+    assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize("name", ["matches.csv", "matches.jsonl"])
+def test_a_download_that_meets_damage_later_breaks_off_with_one_line(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The answer is not completed, so that its reader notices."""
+    run({"game": "tic-tac-toe", "rounds": 150, "agents": ["random", "greedy"]}, store=tmp_path / "torn.db")
+    with sqlite3.connect(tmp_path / "torn.db") as torn:
+        torn.execute("UPDATE detail SET actions = 'x' WHERE record = (SELECT max(record) FROM detail)")
+    torn.close()
+    with pytest.raises(AssertionError, match="incomplete"):
+        Pages(folder=tmp_path).ask(f"/t/torn/download/{name}")
+    (line,) = [record.getMessage() for record in caplog.records if record.name == "uvicorn.error"]
+    assert line.startswith("A download broke off: ")
+    assert "\n" not in line
