@@ -328,8 +328,10 @@ def test_a_ladder_refuses_a_store_in_use_and_a_store_of_another_ladder(ladder: H
     assert copied.returncode == 0
     (tmp_path / "other.yaml").write_text(SPEC.replace("tic-tac-toe", "connect-four"))
     done = _arena(tmp_path, "ladder", "other.yaml", "--store", "other.db", "--port", "0")
-    other = 'expected one of [["connect-four",{"columns":7,"in_a_row":4,"rows":6}]], found one of [["tic-tac-toe",{"columns":3,'
-    assert (done.returncode, f"other.db is another ladder's store: {other}" in done.stderr) == (2, True), done.stderr
+    here = '[["connect-four",{"columns":7,"in_a_row":4,"rows":6}]]'
+    there = '[["tic-tac-toe",{"columns":3,"in_a_row":3,"rows":3}]]'
+    other = f"other.db is another ladder's store: it has the games {there}, but this ladder has {here}; choose"
+    assert (done.returncode, other in done.stderr) == (2, True), done.stderr
 
 
 def test_a_signal_does_not_interrupt_a_query_of_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
