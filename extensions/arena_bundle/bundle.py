@@ -100,8 +100,9 @@ def bundle(
 ) -> int:
     """Pack STORE into one file that others can verify with `arena verify`.
 
-    The file has the spec, the code, the records, the leaderboards, and a list of hashes. It has no host names, e-mail addresses
-    or keys. A store only names code: arena packs code if it is installed, or if you name it with --plugin or --spec.
+    The file contains the spec, the code, the records, the leaderboards, and a list of hashes. It contains no host names,
+    e-mail addresses or keys. A store only names code: arena packs code if it is installed, or if you name it with --plugin
+    or --spec.
     """
     check_place(out, OutputKind(".arena", "a bundle", MANIFEST.encode()))
     with results_alone() as shown, tempfile.TemporaryDirectory() as folder, Store.open(store) as opened, opened.snapshot():
@@ -110,7 +111,7 @@ def bundle(
             raise StoreError(f"{store} contains no run yet")
         if (shard := runs[-1].shard) is not None:
             raise StoreError(
-                f"{store} has only shard {shard} of its tournament; put all shards into one store with `arena merge`, "
+                f"{store} contains only shard {shard} of its tournament; put all shards into one store with `arena merge`, "
                 "and pack that store"
             )
         is_ladder = LadderNames.is_ladder(opened)
@@ -186,8 +187,8 @@ def _collect_code(
         )
     if (mixed := _list_mixed(runs)) and not optional:
         say(
-            f"note: the matches were played with more than one version of {', '.join(mixed)}, and the bundle has only the last "
-            "one, so `arena verify` finds differences; play the old matches again with --fresh-for AGENT"
+            f"note: the matches were played with more than one version of {', '.join(mixed)}, and the bundle contains only the "
+            "last one, so `arena verify` finds differences; play the old matches again with --fresh-for AGENT"
         )
     files = CodeFiles(spec)
     shown = [place.resolve() for place in data]

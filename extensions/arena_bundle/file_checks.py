@@ -284,7 +284,7 @@ class FileChecks:
                 sheet = boards[place.board]
                 key = (place.board, place.pairing.round, *seats)
                 if self.file.ladder and key in taken:
-                    text = f"board {place.board + 1}, round {place.pairing.round:,} and its seats have another match"
+                    text = f"board {place.board + 1}, round {place.pairing.round:,} and its seats belong to another match, too"
                     raise Contradiction(f"match {record.id}: {text}")
                 taken.add(key)
                 expected, got = (
@@ -423,7 +423,7 @@ class FileChecks:
             named = ", ".join([f"{reason} ({number:,})" for reason, number in endings.items()])
             share = f"{figures.amount(count, 'match')} of {self.verdict.matches:,} ({ceil(100 * count / self.verdict.matches)} %)"
             self.verdict.limits.append(
-                f"that {share} ended as recorded: {named}; no replay repeats such an end, so it may be invented"
+                f"that {share} ended as recorded: {named}; no replay can repeat such an end, so it may be invented"
             )
         about = [LADDER] if self.file.ladder else [HONEST_CODE]
         self.verdict.limits += [*about, *([ISOLATION] if names_isolation else []), UNCHECKED]
@@ -445,7 +445,8 @@ def read_authors(text: bytes) -> list[str]:
 
 
 def check_texts(value: Any, where: str) -> None:
-    """Raise Contradiction if a text has a control character, a line break or a change of direction. It could imitate a verdict.
+    """Raise Contradiction if a text contains a control character, a line break or a change of direction. It could imitate a
+    verdict.
 
     The values of options, such as a prompt, may have several lines, so they are not checked; arena quotes them.
     """

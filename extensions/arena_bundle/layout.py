@@ -78,7 +78,7 @@ class Manifest(Strict):
     left_out: dict[str, Digest]
     """The SHA-256 of each file of code or data that is not in the bundle."""
     without: Literal["code", "code of a ladder"] | None
-    """The kind of files that were left out; None if the bundle has the code."""
+    """The kind of files that were left out; None if the bundle contains the code."""
 
 
 class Version(Strict):

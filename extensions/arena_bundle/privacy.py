@@ -256,7 +256,9 @@ class LadderNames:
         return self._private.sub(HIDDEN, text)
 
     def check(self, label: str, files: Mapping[str, bytes]) -> None:
-        """Raise PrivateValue if the code of a submission has a name of its author, or the full name of another person."""
+        """Raise PrivateValue if the code of a submission contains a name of its author, or the full name of another
+        person.
+        """
         pattern = _pattern(self._full_names | self._telling.get(self._authors[label], set()))
         for name, content in files.items():
             if pattern.search(f"{name}\n{content.decode('latin-1')}\n{content.decode(errors='replace')}"):

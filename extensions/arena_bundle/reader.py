@@ -89,24 +89,24 @@ class Archive:
         """Return the manifest. Raises NoBundle unless the archive is safe to unpack and contains only the files of a bundle."""
         infos = self._zip.infolist()
         if len(infos) > MAX_MEMBERS:
-            raise NoBundle(f"{self.place} has {len(infos):,} files; a bundle has at most {MAX_MEMBERS:,}")
+            raise NoBundle(f"{self.place} contains {len(infos):,} files; a bundle contains at most {MAX_MEMBERS:,}")
         self._check_layout(infos)
         names: set[str] = set()
         for info in infos:
             self._check_member(info)
             if info.filename.casefold() in names:
-                raise NoBundle(f"{self.place} has {quote_name(info.filename)} twice")
+                raise NoBundle(f"{self.place} contains {quote_name(info.filename)} twice")
             names.add(info.filename.casefold())
         for name in names:
             above = [str(parent) for parent in PurePosixPath(name).parents if str(parent) in names]
             if above:
-                raise NoBundle(f"{self.place} has {quote_name(above[0])} as a file and as a folder")
+                raise NoBundle(f"{self.place} contains {quote_name(above[0])} as a file and as a folder")
         if MANIFEST not in names:
             raise NoBundle(f"{self.place} is not a bundle: it has no {MANIFEST}")
         manifest = self._read_manifest()
         unknown = [info.filename for info in infos if info.filename not in {*manifest.files, MANIFEST, SIGNATURE}]
         if unknown:
-            raise NoBundle(f"{self.place} has {quote_name(unknown[0])}, which is not in its {MANIFEST}")
+            raise NoBundle(f"{self.place} contains {quote_name(unknown[0])}, which is not in its {MANIFEST}")
         self._unpack_all(infos)
         return manifest
 
@@ -128,7 +128,7 @@ class Archive:
         name, path = info.filename, PurePosixPath(info.filename)
         what = f"{self.place}: {quote_name(name)}"
         if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
-            raise NoBundle(f"{what} is a folder, a link or a device; a bundle has only files")
+            raise NoBundle(f"{what} is a folder, a link or a device; a bundle contains only files")
         if not name.isprintable() or "\\" in info.orig_filename or ":" in name or name != str(path):
             raise NoBundle(f"{what} is not a plain path")
         if path.is_absolute() or ".." in path.parts:
@@ -263,7 +263,7 @@ def _check_end(place: Path) -> None:
     if end[:-END_RECORD_BYTES].startswith(ZIP64_LOCATOR):
         raise NoBundle(f"{place} is a zip archive for files of more than 4 GiB; a bundle is smaller")
     if int.from_bytes(record[12:16], "little") > MAX_DIRECTORY_BYTES:
-        raise NoBundle(f"{place} has too many files; a bundle has at most {MAX_MEMBERS:,}")
+        raise NoBundle(f"{place} contains too many files; a bundle contains at most {MAX_MEMBERS:,}")
 
 
 def _describe(error: Exception) -> str:

@@ -158,7 +158,7 @@ class SandboxChecks:
             drawn = {sheet.format for sheet in self._last.boards} - set(PLAIN_FORMATS)
             if self._missing and drawn:
                 self._verdict.not_shown.append(
-                    f"the schedule: the format {', '.join(sorted(drawn))} draws by the hashes of all agents"
+                    f"the schedule: the format {', '.join(sorted(drawn))} draws with the hashes of all agents"
                 )
             else:
                 self._check_schedule(host)
@@ -330,7 +330,7 @@ class SandboxChecks:
             if drawn and self._has_code:
                 self._verdict.limits.append(f"{DRAWN_SCHEDULE} ({', '.join(drawn)})")
             elif drawn and not is_ladder:
-                self._verdict.not_shown.append(f"the schedule: the format {', '.join(drawn)} draws by the hashes of all agents")
+                self._verdict.not_shown.append(f"the schedule: the format {', '.join(drawn)} draws with the hashes of all agents")
             elif not is_ladder:
                 self._check_schedule(host, ids=False)
             self._follow_rules(host)
@@ -383,7 +383,8 @@ class SandboxChecks:
                             f"{abbreviate((*place, key))}"
                         )
                     if known[0] != place[0] and not moved:
-                        moved = f"match {identity} has the number {known[0]:,} in the schedule, but {place[0]:,} by the spec"
+                        numbers = f"{known[0]:,} in the schedule, but {place[0]:,} according to the spec"
+                        moved = f"match {identity} has the number {numbers}"
                     facts = store.has([identity])[identity]
                     results.append([facts.returns, facts.play_hash, facts.adjusted, facts.loser])
                 host.ask(Told, "tell", results=results)

@@ -14,7 +14,7 @@ from arena.api.games import read_whole
 NAMESPACE = "fairarena-bundle"
 """The purpose of the signatures. It is part of the signed data, so signatures for other purposes are not valid here."""
 NO_SIGNER = "No principal matched."
-"""The line that ssh-keygen prints if no signer in the file has made the signature, or if the file has a wrong line."""
+"""The line that ssh-keygen prints if no signer in the file has made the signature, or if the file contains a wrong line."""
 MAX_SIGNERS_BYTES = 16 << 20
 MAX_REASON_CHARACTERS = 500
 

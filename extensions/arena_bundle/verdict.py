@@ -30,7 +30,7 @@ class Verdict:
     bundle: str
     name: str = ""
     manifest: str = ""
-    """The SHA-256 of the manifest. It identifies the whole bundle, because the manifest has the hashes of all files."""
+    """The SHA-256 of the manifest. It identifies the whole bundle, because the manifest contains the hashes of all files."""
     shown: list[str] = field(default_factory=list)
     contradictions: list[str] = field(default_factory=list)
     not_shown: list[str] = field(default_factory=list)

@@ -191,8 +191,8 @@ PLACES = re.compile(r"\b(?:collections\.abc|typing|pathlib)\.")
 
 
 def spelled_out(block: str) -> str:
-    """Return a block of Sphinx directives as Markdown. For a directive that does not name a Python object, the result has the
-    text of the directive.
+    """Return a block of Sphinx directives as Markdown. For a directive that does not name a Python object, the result
+    contains the text of the directive.
     """
     return "\n".join([line for found in DIRECTIVE.finditer(block) for line in _directive_lines(found)])
 

@@ -186,8 +186,8 @@ def check_agent(
     claim in `Agent.optimal` holds, compared with uniform-cost search from small positions. Opponents play at random. From states
     that random play has reached, the agent also plays against itself. No call may take longer than `patience` seconds.
 
-    A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and a
-    seed that reproduces the fault with one match. Raises Refused if no game fits.
+    A broken promise raises Violation, an AssertionError. Its message gives the promise, as few preceding actions as
+    possible, and a seed that reproduces the fault with one match. Raises Refused if no game fits.
     """
     checked = []
     for setup in agent_setups(agent, game, registry):

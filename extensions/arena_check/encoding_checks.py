@@ -44,8 +44,8 @@ def check_encoding(
 
     `target` is the encoding. It gets only observations, so it cannot reveal hidden facts. One of the checks is that equal
     observations of a seat give equal numbers. No call may take longer than `patience` seconds. A broken promise raises Violation,
-    an AssertionError. Its message has the promise, as few preceding actions as possible, and a `seed` that reproduces the fault
-    with one match.
+    an AssertionError. Its message gives the promise, as few preceding actions as possible, and a `seed` that reproduces the
+    fault with one match.
     """
     return tuple([name for name in _suite(target, game, seed, matches, patience).passed() if name != "the game"])
 

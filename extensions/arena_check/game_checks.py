@@ -94,8 +94,8 @@ def check_game(
     something, do not forget anything, and show at least what the legal actions reveal; and the global random generator is not
     used. No call may take longer than `patience` seconds.
 
-    A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
-    a seed that reproduces the fault with one match. Raises ValueError for less than one match.
+    A broken promise raises Violation, an AssertionError. Its message gives the promise, as few preceding actions as
+    possible, and a seed that reproduces the fault with one match. Raises ValueError for less than one match.
     """
     return _suite(game, seed, matches, patience).passed()
 

@@ -62,8 +62,8 @@ def check_heuristic(
     from a goal. More `matches` give more states. With too few states, the claim is not confirmed, even if no fault was found. No
     call may take longer than `patience` seconds.
 
-    A broken promise raises Violation, an AssertionError. Its message has the promise, as few preceding actions as possible, and
-    a `seed` that reproduces the fault with one match on `game`.
+    A broken promise raises Violation, an AssertionError. Its message gives the promise, as few preceding actions as
+    possible, and a `seed` that reproduces the fault with one match on `game`.
     """
     setup = _setup(h, game)
     setup.suite(seed, matches, patience).passed()

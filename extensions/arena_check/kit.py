@@ -1,9 +1,9 @@
 """The conformance kit. It plays random matches with games, agents, heuristics and encodings, and checks their promises. A
 *promise* is a property on which the rest of arena relies.
 
-Functions whose names begin with `check` raise Violation, an AssertionError, for the first broken promise. Its message has the
-actions, the expected and the actual value, and the seed. Functions whose names end in `verdicts` continue after a fault, and
-yield a Verdict for every promise.
+Functions whose names begin with `check` raise Violation, an AssertionError, for the first broken promise. Its message gives
+the actions, the expected and the actual value, and the seed. Functions whose names end in `verdicts` continue after a fault,
+and yield a Verdict for every promise.
 """
 
 # ruff: noqa: F401 - `arena.testing` takes these names from here

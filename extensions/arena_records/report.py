@@ -8,8 +8,8 @@ from arena import ArenaError
 from arena_records.formula import Formula, FormulaFault
 
 KEPT = "kept"
-"""The key of a column. On a board, the column has the share of the matches that `where` keeps; in a data frame, it says for each
-match whether `where` keeps it.
+"""The key of a column. On a board, the column shows the share of the matches that `where` keeps; in a data frame, it says
+for each match whether `where` keeps it.
 """
 
 

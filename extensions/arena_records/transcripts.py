@@ -16,7 +16,7 @@ from arena.api.run import transcript_file
 from arena.api.store import Store
 
 MAX_LINE_CHARACTERS = 1 << 25
-"""A file with a line of so many characters is not read further. A line has the transcript of a match."""
+"""A file with a line of so many characters is not read further. A line contains the transcript of a match."""
 MAX_DEPTH = 32
 """The maximum nesting of lists and objects in a line; what is deeper is left out."""
 COUNTS = ("seat", "decision", "request", "tokens_in", "tokens_out")

@@ -42,7 +42,9 @@ def how_sure(kinds: Sequence[Judge], reviews: Sequence[AgentReview]) -> Iterator
 
 
 def agents_table(reviews: Sequence[AgentReview], style: str, width: int | None) -> str:
-    """Return a table with a row for each agent. If an agent also plays in disguise, the table has the gap of its losses."""
+    """Return a table with a row for each agent. If an agent also plays in disguise, the table shows the gap of its
+    losses.
+    """
     disguised = any(one.gap is not None for one in reviews)
     gap_headings = ["Gap per match", "95 % (gap)"] if disguised else []
     grades = ["Best", "Inaccuracies", "Mistakes", "Decisive", "No verdict"]

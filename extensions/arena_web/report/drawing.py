@@ -41,7 +41,7 @@ _TIMELESS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def require() -> None:
-    """Raise ArenaError if matplotlib or Jinja2 is missing. The message has the command that installs them."""
+    """Raise ArenaError if matplotlib or Jinja2 is missing. The message gives the command that installs them."""
     for name, what in (("matplotlib.figure", "plots need matplotlib"), ("jinja2", "pages need Jinja2")):
         try:
             import_module(name)

@@ -1,4 +1,4 @@
-"""The report of a store for a paper: a file of LaTeX with the tables, which refers to the plots beside it."""
+"""The report of a store for a paper: a LaTeX file with the tables, which refers to the plots beside it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +24,8 @@ def latex_report(
     """Return the content of the file. Each board comes with its plots and the names of their files. `folder` is the folder of
     these files. `panels` are the panels of the report. Panels that only a browser can draw are left out.
 
-    The file has only floats (tables and figures), so a document can input the whole file, or copy single floats from it.
+    The file contains only floats (tables and figures), so a document can input the whole file, or copy single floats from
+    it.
     """
     run = found.run
     parts = [

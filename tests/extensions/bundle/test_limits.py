@@ -47,7 +47,7 @@ def test_a_bundle_exactly_at_the_limits_is_accepted(packed: Path, monkeypatch: p
         with pytest.raises(Contradiction, match="the line has more than"):
             list(archive.lines())
     monkeypatch.setattr(reader, "MAX_MEMBERS", len(files) - 1)
-    refuse(packed, "a bundle has at most")
+    refuse(packed, "a bundle contains at most")
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def test_merged_shards_of_a_whole_run_are_verified(tmp_path: Path, invoke: Arena
         assert invoke("run", "cup.yaml", "--store", f"{shard}.db", "--shard", f"{shard}/2").returncode == 0
     refused = invoke("bundle", "1.db", "-o", "cup.arena", "--spec", "cup.yaml")
     assert refused.returncode == 2
-    assert "1.db has only shard 1/2 of its tournament" in refused.stderr
+    assert "1.db contains only shard 1/2 of its tournament" in refused.stderr
     assert invoke("merge", "cup.db", "1.db", "2.db").returncode == 0
     assert "the last run has not ended" in invoke("bundle", "cup.db", "-o", "cup.arena", "--spec", "cup.yaml").stderr
     code, verdict = verdict_on(tmp_path / "cup.arena", capsys)
@@ -399,7 +399,7 @@ def test_exchanged_numbers_of_matches_in_the_schedule_are_detected(
 
     code, verdict = verdict_on(attacked(change), capsys, "--replay", "1")
     assert code == 1
-    assert "has the number 29 in the schedule, but 0 by the spec" in verdict["contradictions"][0]
+    assert "has the number 29 in the schedule, but 0 according to the spec" in verdict["contradictions"][0]
 
 
 def reverse_result(files: dict[str, bytes], folder: Path, number: int | None = None) -> None:
