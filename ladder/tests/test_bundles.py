@@ -109,7 +109,7 @@ def test_copies_of_a_good_match_are_caught(tmp_path: Path, capsys: pytest.Captur
     rehash(files)
     code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
     assert code == 1
-    assert "and its seats have another match" in verdict["contradictions"][0]
+    assert "and its seats belong to another match, too" in verdict["contradictions"][0]
 
 
 def test_a_ladder_with_ranks_of_its_own_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -151,7 +151,7 @@ class LostMatch(BaseModel):
 class LogAnswer(BaseModel):
     """The last output of a submission, and its lost matches.
 
-    While the positions of a puzzle are `hidden`, the log has only the output of the check, and there are no matches.
+    While the positions of a puzzle are `hidden`, the log contains only the output of the check, and there are no matches.
     """
 
     id: str

@@ -117,7 +117,7 @@ class Examiner:
                 say(f"a check waits: {error}")
                 self.stopping.wait(ERROR_PAUSE_SECONDS)
             except Exception as error:  # the next submissions are checked, even if this one has caused an error
-                say(f"error: the check of submission {check and check.one.id}: {describe(error)}")
+                say(f"error: the check of submission {check and check.one.id} failed: {describe(error)}")
                 if check is not None:
                     with suppress(StoreError):
                         self._ledger.refuse(check.one.id, OWN_ERROR, ())

@@ -28,7 +28,7 @@ HOST = "the host"
 WHO = "admin"
 """The name of the host in the audit log."""
 MAX_SHOWN_CHARACTERS = 200_000
-"""The maximum length of a file in an answer. The archive has the whole file."""
+"""The maximum length of a file in an answer. The archive contains the whole file."""
 LEFT_OUT = ("findings", "feedback")
 """Fields that are left out of the list of submissions, because they are long."""
 MAX_PAIRS = 50

@@ -484,7 +484,9 @@ def forget(obj: Administered, author: str) -> int:
         folder.forget(one)
         folder.forget_log(one)
     if obj.read.submissions.names == "ids":
-        click.echo("note: the records still have the id of this author, because `names: ids` puts it into every label", err=True)
+        click.echo(
+            "note: the records still contain the id of this author, because `names: ids` puts it into every label", err=True
+        )
     _print(f"{author} is forgotten: the code and the logs of {figures.amount(len(gone), 'submission')} were deleted")
     return 0
 

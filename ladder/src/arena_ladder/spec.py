@@ -328,7 +328,7 @@ def load_ladder(file: str | PathLike[str], *, plugins: tuple[str, ...] = ()) -> 
     if options is not None and options.size is None and authors is None:
         faults.add((MARKS,), "expected `size`, the number of authors, because anyone can register")
     given = document.values.get("positions")
-    hidden: Any = given if isinstance(given, dict) else {}  # a list or a file has the positions of a game of two seats
+    hidden: Any = given if isinstance(given, dict) else {}  # a list or a file contains the positions of a game of two seats
     positions: Any = faults.check(("positions",), PositionKeys, hidden, PositionKeys.model_fields)
     effort: Any = faults.check((EFFORT,), Effort, document.values.get(EFFORT, "seconds"), ())
     faults.stop_if_any()
