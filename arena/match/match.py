@@ -181,8 +181,8 @@ class Match(NamedTuple):
         return cls(identity, game, position, seats, seed, adjudication, repetition, keeps_deals)
 
     def start_stream(self) -> Stream:
-        """Return the random stream for the start of local searches. It is the same for all agents, and another one for each
-        repetition of a position, as those of chance and of the seats are.
+        """Return the random stream for the start of local searches. It is the same for all agents, and differs for each
+        repetition of a position, as the streams of chance and of the seats do.
         """
         return Stream.of_position(self.position.key, f"start/{self.repetition}" if self.repetition else "start")
 

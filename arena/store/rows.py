@@ -327,9 +327,9 @@ def check_place(
 ) -> None:
     """Raise ValueError if no match on these boards can have such a place. `boards` is None if they are unknown.
 
-    `is_puzzle` says whether its record has the result of a puzzle; None if it is void. A checksum says nothing about this.
-    `sizes` contains the number of seats by board, which is the same in all matches of a game; the first match of a board adds
-    its own.
+    `is_puzzle` says whether its record contains the result of a puzzle; None if it is void. A checksum says nothing about
+    this. `sizes` contains the number of seats by board, which is the same in all matches of a game; the first match of a
+    board adds its own.
     """
     entries = seats_of(seats)
     numbers = (number, board, *rounds, *entries)

@@ -23,7 +23,7 @@ Entry = TypeVar("Entry")
 Side = Annotated[int, Field(ge=1, le=50)]
 
 MAX_TABLE_BITS = 12
-"""The largest number of bits for which a table has the result of every bitboard."""
+"""The largest number of bits for which a table contains the result of every bitboard."""
 
 
 class TicTacToe(Game):

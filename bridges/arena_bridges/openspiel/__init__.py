@@ -18,7 +18,7 @@ def arena_games() -> Mapping[str, str]:
 
 @hookimpl
 def arena_agents() -> Mapping[str, str]:
-    """Return the agents of open_spiel, which play only its games."""
+    """Return open_spiel's agents, which play only its games."""
     agents = "arena_bridges.openspiel.agents"
     return {"openspiel-mcts": f"{agents}:OpenSpielMCTS", "openspiel-cfr": f"{agents}:OpenSpielCFR"}
 

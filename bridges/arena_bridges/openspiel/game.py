@@ -243,7 +243,7 @@ def _kind(chance: bool, hidden: bool, at_once: bool, rewarded: bool, *, resample
 
 
 def dialects_of(game: Any) -> Mapping[str, Dialect]:
-    """Return the dialects of a game of open_spiel: GTP for go without handicap, UCI for chess, none for others."""
+    """Return the dialects of an open_spiel game: GTP for go without handicap, UCI for chess, none for others."""
     name, parameters = game.get_type().short_name, game.get_parameters()
     if name == "go" and not parameters["handicap"]:
         return {"gtp": _speak_gtp(parameters["board_size"], parameters["komi"])}

@@ -101,7 +101,7 @@ def check_tree(text: str) -> None:
 
 @lru_cache(maxsize=256, typed=True)  # a text from a spec is no FileText
 def load_game(text: str) -> Any:
-    """Return the game of open_spiel with this text. Raises ValueError with the reason if it cannot be played."""
+    """Return the open_spiel game with this text. Raises ValueError with the reason if it cannot be played."""
     spiel = pyspiel()
     if isinstance(text, FileText):
         return _check_game(text.load(), text)
@@ -146,7 +146,7 @@ def _check_game(game: Any, text: str) -> Any:
 
 
 def unplayable(game: Any) -> str | None:
-    """Return why a game of open_spiel cannot be played here; None if it can."""
+    """Return why an open_spiel game cannot be played here; None if it can."""
     kind, spiel = game.get_type(), pyspiel()
     if kind.dynamics == spiel.GameType.Dynamics.MEAN_FIELD:
         return "it is a mean-field game, with a population instead of seats"

@@ -22,7 +22,7 @@ _kept: dict[tuple[str, tuple[int, ...]], Any] = {}
 
 
 class State:
-    """A state of a game of open_spiel. It is immutable, and the game's text and the history define it.
+    """A state of an open_spiel game. It is immutable, and the game's text and the history define it.
 
     States of the same game with the same history are equal, and only these two parts are pickled. All other parts are computed on
     first access.

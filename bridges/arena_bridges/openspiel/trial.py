@@ -1,4 +1,4 @@
-"""Tries a game of open_spiel in a process of its own, because wrong parameters can end the process or take hours.
+"""Tries an open_spiel game in a separate process, because wrong parameters can end the process or take hours.
 
 The process runs this file alone: it imports only open_spiel, so that it starts quickly. The rest of arena calls `find_crash`.
 """
