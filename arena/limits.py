@@ -124,7 +124,7 @@ DECIDING = {
 
 
 def list_limits(limits: Limits) -> dict[str, float]:
-    """Return the limits that may change the decisions of an agent, by their names in `Limits`."""
+    """Return the limits that may change the decisions of an agent; the keys are their names in `Limits`."""
     return {name: limit for name in DECIDING if (limit := getattr(limits, name)) is not None}
 
 
@@ -138,7 +138,7 @@ def describe_limits(limits: Mapping[str, float]) -> str:
 
 
 def describe_unlike_limits(limits: Mapping[str, Mapping[str, float]]) -> str | None:
-    """Return a sentence on the limits of entries, by their labels, if they differ; otherwise None."""
+    """Return a sentence on the `limits` of entries, which are given by label, if they differ; otherwise None."""
     alike: dict[str, list[str]] = {}
     for label, own in limits.items():
         alike.setdefault(describe_limits(own), []).append(label)

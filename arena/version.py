@@ -24,8 +24,8 @@ def hint_at_distribution(name: str) -> str:
 
 @cache
 def install_command(extra: str) -> str:
-    """Return the command that installs the libraries of an extra, by their own names, so that it works without a package index
-    that has arena. Without metadata of arena, the command installs the extra from a checkout.
+    """Return the command that installs the libraries of an extra under their own names, so that it works without a package
+    index that has arena. Without metadata of arena, the command installs the extra from a checkout.
     """
     from importlib.metadata import PackageNotFoundError, requires  # slow to import
 

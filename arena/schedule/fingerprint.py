@@ -41,7 +41,8 @@ class Fingerprint:
 
     @classmethod
     def take_all(cls, spec: Spec) -> dict[str, "Fingerprint"]:
-        """Return the fingerprints of all plugins, programs and files that a spec uses, by the names of their sources.
+        """Return the fingerprints of all plugins, programs and files that a spec uses; the keys are the names of their
+        sources.
 
         The hash of a class covers its file and all files that it imports, if they are in its own package or belong to the user,
         without comments and docstrings. The hash of a program covers each file that its command names, and for Python files also

@@ -244,9 +244,8 @@ class Option(NamedTuple):
 
 
 def _join_options(runs: Iterable[Run]) -> dict[str, dict[Option, str]]:
-    """Return the options of every entry, its game and its heuristic as canonical texts, by the `entry_key` of the entry.
-
-    Defaults are included.
+    """Return the options of every entry, its game and its heuristic as canonical texts; the keys are the `entry_key` of each
+    entry. Defaults are included.
     """
     found: dict[str, dict[Option, str]] = {}
     for board in [board for run in runs for board in run.boards]:

@@ -79,8 +79,8 @@ class Engine(Protocol):
         """Return the replies that have arrived. Wait for the first one, but at most `seconds`."""
 
     def slow_starts(self) -> Mapping[str, SlowStart]:
-        """Return the starts for which nodes wait, by the key of the order. Keys of other runs and of earlier orders may be among
-        them. This may be called from another thread.
+        """Return the starts for which nodes wait; the keys are those of the orders. Keys of other runs and of earlier orders
+        may be among them. This may be called from another thread.
         """
 
     def close(self, run: str) -> None:

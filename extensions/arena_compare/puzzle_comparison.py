@@ -190,7 +190,9 @@ class PuzzleComparison:
 
 
 def attempts_of(store: Store, sheets: Sequence[BoardInfo]) -> dict[int, Attempts]:
-    """Return the attempts on every puzzle board of the last run, by the number of the board. Void attempts are left out."""
+    """Return the attempts on every puzzle board of the last run; the keys are the numbers of the boards. Void attempts are
+    left out.
+    """
     found: dict[int, Attempts] = defaultdict(lambda: defaultdict(dict))
     ways = read_ways(store, sheets)
     expanded = {(one.board, one.round, one.entry): one.value for one in read_expanded(store)}

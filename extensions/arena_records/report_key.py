@@ -137,8 +137,8 @@ def apply_to_store(store: Store, run: Run) -> Run:
 
 
 def measures_of(run: Run) -> dict[str, Comparison]:
-    """Return the columns of `report` as measures for `arena compare --by`, by their names. Like all measures, they read all
-    matches, including matches that `where` leaves out.
+    """Return the columns of `report` as measures for `arena compare --by`; the keys are their names. Like all measures, they
+    read all matches, including matches that `where` leaves out.
     """
     report = Report.read(run.spec["values"].get("report"))
 
