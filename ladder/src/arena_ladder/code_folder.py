@@ -112,7 +112,9 @@ class CodeFolder:
         return [self.as_handed_in(one, value) for value in told] if isinstance(told, list) else told
 
     def texts(self, one: Submission) -> dict[str, str | None]:
-        """Return the text of each file of a submission, by the name that its author gave it; None if it is not UTF-8 text."""
+        """Return the text of each file of a submission, or None if it is not UTF-8 text; the keys are the names that the
+        author gave the files.
+        """
         content = self.ledger.content(one.id)
         try:
             files = unpack(content, self._most) if one.kind == "zip" else {one.file: content}

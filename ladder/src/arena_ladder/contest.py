@@ -593,7 +593,7 @@ class SeasonPlans:
         return bool(batch)
 
     def _find_late(self) -> dict[int, str]:
-        """Return the agents for whose start a worker has waited long, by the number of the match."""
+        """Return the agents for whose start a worker has waited long; the keys are the numbers of the matches."""
         now = monotonic()
         turns = {(turn.scheduled.number, turn.seat): turn.scheduled for turn in self.turns() if turn.starting}
         self._starting = {key: self._starting.get(key, now) for key in turns}

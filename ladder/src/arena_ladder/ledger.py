@@ -131,7 +131,7 @@ class Ledger(SubmissionTables):
         ]
 
     def latest_ratings(self) -> dict[str, float]:
-        """Return the latest rating of every agent, by its label."""
+        """Return the latest rating of every agent; the keys are the labels."""
         rows = self._rows(
             "SELECT label, elo FROM ladder_rating WHERE number IN (SELECT max(number) FROM ladder_rating GROUP BY label)"
         )
@@ -150,8 +150,8 @@ class Ledger(SubmissionTables):
             )
 
     def decisions(self, terms: str) -> dict[tuple[str, str], tuple[int, int]]:
-        """Return the decisions that were stored under `terms`, by the labels of agent and baseline. Each decision comes with the
-        number of pairs of games after which it was made.
+        """Return the decisions that were stored under `terms`; the keys are the labels of agent and baseline. Each decision
+        comes with the number of pairs of games after which it was made.
         """
         rows = self._rows("SELECT label, baseline, decision, pairs FROM ladder_mark WHERE terms = ?", terms)
         return {(label, baseline): (decision, pairs) for label, baseline, decision, pairs in rows}
@@ -207,11 +207,11 @@ class Ledger(SubmissionTables):
         return self.feedback_on([key]).get(key)
 
     def feedback_on(self, keys: Sequence[str]) -> dict[str, Feedback]:
-        """Return the feedback on those of the submissions that have any, by their ids."""
+        """Return the feedback on the given submissions that have any; the keys are their ids."""
         return self._feedback(f"WHERE submission IN ({', '.join('?' * len(keys))})", *keys)
 
     def all_feedback(self) -> dict[str, Feedback]:
-        """Return the feedback on all submissions that have any, by their ids."""
+        """Return the feedback on all submissions that have any; the keys are their ids."""
         return self._feedback("")
 
     def _feedback(self, where: str, *values: Any) -> dict[str, Feedback]:

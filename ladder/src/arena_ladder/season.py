@@ -179,7 +179,7 @@ def season_spec(house: Spec, entrants: Sequence[Entrant], seed: int | str) -> Sp
 
 
 def entry_faults(error: SpecError, house: Spec) -> dict[int, str]:
-    """Return the faults in a spec that concern entrants, by the number of the entrant."""
+    """Return the faults in a spec that concern entrants; the keys are the numbers of the entrants."""
     first = len(house.document.values["agents"])
     found: dict[int, str] = {}
     for fault in error.faults:

@@ -418,7 +418,7 @@ class SubmissionTables(AuthorTables):
         self._write("UPDATE ladder_submission SET faults = ? WHERE author || '/' || name || '@' || version = ?", *(faults, label))
 
     def starts(self) -> dict[str, Starts]:
-        """Return how submissions have answered at their starts, by label."""
+        """Return a summary of how submissions have answered at their starts; the keys are their labels."""
         return {label: Starts(*row) for label, *row in self._rows("SELECT label, unanswered, longest FROM ladder_start")}
 
     def keep_starts(self, label: str, starts: Starts) -> None:
