@@ -349,7 +349,7 @@ def _contrast_games(tally: Tally, played: Sequence[int], ratings: "Ratings[int]"
     for one, other in combinations(played, 2):
         p_value, test = ratings.test(one, other)
         if test:
-            found[one, other, "rating"] = Contrast(float(ratings.strengths[one] - ratings.strengths[other]), p_value, test)
+            found[one, other, "rating"] = Contrast(ratings.lead(one, other), p_value, test)
     decided = getattr(tally.test_state(), "better", None)
     if decided is not None:  # a board with a sequential test has two entries
         (found if (0, 1, "rating") in found else level)[0, 1, "rating"] = replace(

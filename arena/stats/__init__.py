@@ -1,11 +1,11 @@
 """Statistics: pure functions over plain values. A competitor may be any hashable value.
 
     observations     pairs of games, rankings             elo, calculator   scores and Elo of a match
-    ratings          ratings of a field, with intervals   cycles            intransitive cycles
+    ratings, field   ratings of a field, with intervals   cycles            intransitive cycles
     clustered        means of values in clusters          shares            intervals of shares
     paired           tests of differences, Holm's method
 
-Import names from `arena.stats` itself; each is loaded on first use. The module `ratings` imports numpy, so import its names
+Import names from `arena.stats` itself; each is loaded on first use. The module `field` imports numpy, so import its names
 inside a function. All other modules import libraries only inside functions. For this reason, the command line starts quickly,
 and processes that play never load these libraries.
 """

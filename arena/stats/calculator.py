@@ -1,18 +1,26 @@
 """The Elo of a match with its 95 % interval and the likelihood of superiority, from games or from pairs of games."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import cache
+from math import floor
+from typing import ClassVar, Generic, TypeAlias
 
 from arena.errors import ArenaError
 from arena.stats.distributions import list_plain
 from arena.stats.elo import elo_difference, normalized_elo
-from arena.stats.likelihood import mean_interval
-from arena.stats.observations import PAIR_SCORES
+from arena.stats.likelihood import MIN_OUTCOMES, mean_interval
+from arena.stats.observations import PAIR_SCORES, Competitor, GameResults
 from arena.stats.paired import SIGNIFICANCE_LEVEL, PairedTest, agree, test_differences
 
 GAME_SCORES = (0.0, 0.5, 1.0)
+Lead: TypeAlias = tuple[float | None, float | None, float | None]
+"""A lead in Elo and its bounds. One bound is None if the interval is open on that side, both are None if there is no interval."""
+UNKNOWN_LEAD: Lead = (None, None, None)
+SWEEP = "exact sign test"
+MAX_HALVINGS = 60
+"""The smallest p-value of a lead without a lost game is 1 / 2 to this power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +141,95 @@ def _estimate(
         test=test.name,
         normalized_elo=normalized_elo(mean, variance) if games == 2 else None,
     )
+
+
+def estimate_match(
+    games: GameResults[Competitor], one: Competitor, two: Competitor, chance: float = SIGNIFICANCE_LEVEL
+) -> EloEstimate:
+    """Return the score of one competitor against another one in all games with two seats."""
+    results: list[tuple[float, float, int]] = []
+    for place, seats in enumerate(((one, two), (two, one))):
+        _, shares = games.rows.get(seats, ((), ()))
+        counted = Counter(zip(shares[::2], shares[1::2], strict=True))
+        results += [(points[place] / sum(points), sum(points), times) for points, times in counted.items()]
+    return EloEstimate.of_results(results, chance=chance)
+
+
+class MatchFit(Generic[Competitor]):
+    """The ratings of two competitors, by their indices 0 and 1, in games with two seats: their lead is the Elo of the score.
+
+    If one of them won everything, the lead and its bound are those of a sweep, see `arena.stats.ratings`. `FieldFit` finds the
+    same for any number of competitors, but imports numpy, which takes longer than a short tournament.
+    """
+
+    def __init__(self, agents: tuple[Competitor, ...], anchor: int | None, games: GameResults[Competitor]) -> None:
+        one, two = agents
+        self._estimate = cache(lambda chance: estimate_match(games, one, two, chance))
+        sizes, by_round = list[float](), dict[int, float]()
+        for rounds, points in games.rows.values():
+            for round_, size in zip(rounds, map(sum, zip(points[::2], points[1::2], strict=True)), strict=True):
+                if size > 1:  # a single game without the other game of its pair is no observation
+                    sizes.append(size)
+                    by_round[round_] = by_round.get(round_, 0.0) + size
+        self._pairs, self._rounds = count_effective(sizes), count_effective(by_round.values())
+        self.zero: tuple[int, ...] = (anchor,) if anchor is not None else (0, 1) if games.rows else ()
+
+    def lead(self, one: int, two: int) -> float:
+        """Return the lead of a competitor over another one in Elo; 0 if they have not met."""
+        return self.find_lead(one, (two,))[0] or 0.0
+
+    def find_lead(self, one: int, others: Sequence[int], chance: float = SIGNIFICANCE_LEVEL) -> Lead:
+        """Return the lead of a competitor over the mean of others, with the interval that misses it with this probability."""
+        if tuple(others) == (one,):
+            return 0.0, None, None
+        if not others or not self._estimate(chance).games:
+            return UNKNOWN_LEAD
+        elo, low, high = self._find_lead(chance)
+        part = 1 / len(others)  # one of two competitors leads their mean by half of its lead over the other one
+        if one == 0:
+            return elo * part, None if low is None else low * part, None if high is None else high * part
+        return 0.0 - elo * part, None if high is None else -high * part, None if low is None else -low * part
+
+    def _find_lead(self, chance: float) -> tuple[float, float | None, float | None]:
+        """Return the lead of the first competitor, and its bounds."""
+        found = self._estimate(chance)
+        elo, low, high = found.elo, found.elo_low, found.elo_high
+        if elo is not None:
+            if low is None or high is None or self._rounds < MIN_OUTCOMES:
+                return elo, None, None
+            # the score counts single games, and its interval does not, so the score may lie outside
+            return elo, elo - abs(elo - low), elo + abs(high - elo)
+        even = self._find_sweep(0.5)
+        bound = min(even, self._find_sweep(chance)) if self._rounds >= MIN_OUTCOMES else None
+        if bound is not None and 2 ** (1 - self._pairs) > chance:  # the sign test does not decide
+            bound = min(bound, 0.0)
+        return (even, bound, None) if found.score == 1 else (0.0 - even, None, None if bound is None else -bound)
+
+    def _find_sweep(self, chance: float) -> float:
+        """Return the lead at which the probability to win all pairs is `chance`; 0 without a pair."""
+        return elo_difference(chance ** (1 / self._pairs)) or 0.0 if self._pairs else 0.0
+
+    def test(self, one: int, two: int) -> tuple[float, str, bool]:
+        """Return the p-value of the lead, the name of its test, and whether a likelihood of superiority may be given.
+
+        The name is empty if there is no test.
+        """
+        found = self._estimate(SIGNIFICANCE_LEVEL)
+        if one != two and found.games and found.elo is not None:
+            return found.p_value, "" if found.elo_low is None else found.test, True
+        if self.find_lead(one, (two,))[1:] == (None, None):
+            return 1.0, "", False
+        return 0.5 ** min(MAX_HALVINGS, floor(self._pairs - 1)), SWEEP, True
+
+    def find_spread(self) -> float:
+        """Return the standard deviation of leads about the differences of ratings, which is 0, because there is only one lead."""
+        return 0.0
+
+
+def count_effective(sizes: Collection[float]) -> float:
+    """Return the effective number of observations with these sizes (L. Kish, Survey Sampling, 1965); 0 if there are none.
+
+    >>> count_effective([2, 2, 2]), count_effective([4, 2])
+    (3.0, 1.8)
+    """
+    return sum(sizes) ** 2 / sum([size**2 for size in sizes]) if sizes else 0.0

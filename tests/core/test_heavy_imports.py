@@ -14,7 +14,7 @@ pytestmark = pytest.mark.process
 HEAVY = {"numba", "numpy", "rich", "rustworkx", "scipy"}
 HEAVY_FOR_AGENTS = {*HEAVY, "tabulate", "arena.results.leaderboard", "arena.store", "arena.tournament", "arena.workers.pool"}
 """A process that only plays needs neither a store nor boards, although it also loads the plugins that bring columns of boards."""
-MAX_MODULES = 178
+MAX_MODULES = 179
 """The most modules of this distribution that a small tournament may import."""
 HEAVY_FOR_HELP = {*HEAVY, "arena.plugins.registry", "arena.spec", "importlib.metadata", "pydantic", "tabulate", "yaml"}
 SPY = '''
@@ -47,6 +47,7 @@ def arena_agents():
         "import arena",
         "import arena.cli\ntry: arena.cli.cli(['--help'])\nexcept SystemExit: pass",
         "import arena\narena.run('two.yaml')",
+        "import arena.cli\ntry: arena.cli.cli(['run', 'two.yaml', '--no-store', '--workers', '1'])\nexcept SystemExit: pass",
         "import arena.cli\ntry: arena.cli.cli(['run', 'tiles.yaml', '--no-store', '--workers', '1'])\nexcept SystemExit: pass",
     ],
 )
@@ -72,20 +73,20 @@ def test_a_round_robin_of_three_agents_imports_few_modules(tmp_path: Path) -> No
     assert "arena.workers.pool" not in found
 
 
-def test_only_ratings_import_numpy() -> None:
+def test_only_the_ratings_of_a_field_import_numpy() -> None:
     names = {module.name for module in pkgutil.walk_packages(arena.__path__, "arena.")} - {"arena.__main__"}
-    assert "arena.stats.ratings" in names
-    code = f"import importlib, sys\nfor name in {names - {'arena.stats.ratings'}}:\n    importlib.import_module(name)\n"
+    assert "arena.stats.field" in names
+    code = f"import importlib, sys\nfor name in {names - {'arena.stats.field'}}:\n    importlib.import_module(name)\n"
     code += f"print({HEAVY - {'rich'}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 
 
 def test_a_board_with_ratings_imports_no_module_of_numpy_that_numpy_does_not_import(tmp_path: Path) -> None:
-    (tmp_path / "two.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy]\nrounds: 4\n")
+    (tmp_path / "three.yaml").write_text("game: tic-tac-toe\nagents: [random, greedy, mcts]\nrounds: 4\n")
     code = "import sys, numpy\nalone = {*sys.modules}\nimport arena.cli\n"
-    code += "try: arena.cli.cli(['run', 'two.yaml', '--no-store', '--workers', '1'])\nexcept SystemExit: pass\n"
-    code += "assert 'arena.stats.ratings' in sys.modules\n"
+    code += "try: arena.cli.cli(['run', 'three.yaml', '--no-store', '--workers', '1'])\nexcept SystemExit: pass\n"
+    code += "assert 'arena.stats.field' in sys.modules\n"
     code += "print(sorted(name for name in {*sys.modules} - alone if name.startswith('numpy')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -16,9 +16,10 @@ from hypothesis import given, settings, strategies as st
 from scipy import optimize, stats  # type: ignore[import-untyped]
 
 from arena.errors import ArenaError
-from arena.stats import ratings as ratings_module
-from arena.stats.calculator import EloEstimate
+from arena.stats import field as field_module
+from arena.stats.calculator import EloEstimate, MatchFit
 from arena.stats.elo import expected_score
+from arena.stats.field import FieldFit
 from arena.stats.observations import GameResults, count_choices
 from arena.stats.ratings import Difference, Rated, Ratings, rate
 
@@ -125,6 +126,27 @@ def test_two_agents_have_the_elo_of_their_score(pairs: list[float]) -> None:
     by_name = {row.agent: row for row in rows}
     assert by_name["a"].elo == pytest.approx((ours.elo or 0) / 2)
     assert by_name["a"].elo == pytest.approx(-(by_name["b"].elo or 0))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(POINTS), st.sampled_from((1, 2, 4, 6))), max_size=12)
+    | st.lists(st.tuples(st.just(2.0), st.sampled_from((2, 2, 2, 1, 4))), max_size=12),
+    st.sampled_from((None, 0, 1)),
+)
+def test_a_match_has_the_ratings_of_a_field_of_two(results: list[tuple[float, int]], anchor: int | None) -> None:
+    games: GameResults[str] = GameResults()
+    for number, (points, size) in enumerate(results):
+        games.add_pair(number, "a", "b", points / 2 if size == 1 else points * size / 2, size)
+    for agents in (("a", "b"), ("b", "a")):
+        match, field = MatchFit(agents, anchor, games), FieldFit(agents, anchor, games)
+        assert match.zero == field.zero
+        assert match.find_spread() == field.find_spread() == 0
+        for one, others in product((0, 1), ((0,), (1,), (0, 1), ())):
+            for chance in (0.05, 0.001):
+                assert match.find_lead(one, others, chance) == pytest.approx(field.find_lead(one, others, chance), abs=1e-7)
+        assert match.lead(0, 1) == pytest.approx(field.lead(0, 1), abs=1e-7)
+        assert match.test(0, 1)[1:] == field.test(0, 1)[1:] or match.test(0, 1)[1] == field.test(0, 1)[1] == ""
+        assert match.test(0, 1)[0] == pytest.approx(field.test(0, 1)[0])
 
 
 def test_elo_agrees_with_fastchess() -> None:
@@ -361,9 +383,9 @@ def test_fits_in_parts_give_the_same_ratings(monkeypatch: pytest.MonkeyPatch) ->
         return [*[astuple(row) for row in ratings.rows], *[astuple(one) for one in leads]]
 
     whole = [list_values(found) for found in (games, pairs)]
-    monkeypatch.setattr(ratings_module, "MAX_CELLS", 200)
+    monkeypatch.setattr(field_module, "MAX_CELLS", 200)
     for width in (8, 100):
-        monkeypatch.setattr(ratings_module, "MAX_ADDED_WIDTH", width)
+        monkeypatch.setattr(field_module, "MAX_ADDED_WIDTH", width)
         for found, expected in zip((games, pairs), whole, strict=True):
             for values, before in zip(list_values(found), expected, strict=True):
                 assert values == pytest.approx(before)
