@@ -161,6 +161,24 @@ def test_the_move_limit_counts_decisions_and_not_chance_outcomes() -> None:
     assert compare_with_rules(TwoCards(), record, found[0], last, 1) == []
 
 
+def test_chance_moves_after_the_last_allowed_decision() -> None:
+    """The only decision throws a die, and every number reaches the target of the game."""
+
+    class Sprint(Race):
+        name = "sprint"
+        target = 1
+
+    class Thrower(Noter):
+        name = "thrower"
+
+        def choose(self, game: Game, state: Any, search: Any) -> Any:
+            return "throw"
+
+    record = play(Sprint(), [Thrower(), Thrower()], limits=Limits(moves=1))
+    assert (record.termination, record.moves, record.returns) == ("normal", 1, (1.0, -1.0))
+    assert record.actions == ("throw", str(int(record.actions[1])))
+
+
 def test_a_replay_reports_chance_outcomes_that_differ_from_the_record() -> None:
     game, record = TwoCards(), play(TwoCards(), [Noter(), Noter()], seed=3)
     *_, last = found = list(Step.follow(game, record))
