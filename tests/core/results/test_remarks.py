@@ -51,6 +51,17 @@ def test_a_cycle_of_agents_that_beat_each_other_is_reported_with_its_scores() ->
     assert all(65 <= share <= 85 for share in scores)
 
 
+@pytest.mark.parametrize(("scored", "said"), [(19, False), (18, True)])
+def test_a_remark_names_agents_with_more_than_one_void_match_in_20(scored: int, said: bool) -> None:
+    """Void matches count among the 20: one of 20 is not more, and one of 19 is."""
+    tally = Tally(BoardInfo("duo", {}, "versus", ("one", "two"), 20, exact=True))
+    tally.count(Facts((0, 1), (1.0, -1.0), "normal", None, None, scored))
+    tally.count(Facts((0, 1), (0.0, 0.0), "void", None, None, 1))
+    remark = f"More than one match in 20 is void: one 1 of {scored + 1}, two 1 of {scored + 1}."
+    assert any(text.startswith(remark) for text in tally.describe()) == said
+    assert any("in 20 is void" in text for text in tally.describe()) == said
+
+
 @pytest.mark.parametrize(("players", "said"), [(2, "and two agents swap seats."), (3, "plays in several orders of seats.")])
 def test_the_explanation_of_intervals_fits_the_number_of_seats(players: int, said: str) -> None:
     tally = Tally(BoardInfo("trio", {}, "versus", ("one", "two", "three"), 240, exact=True))
