@@ -516,6 +516,21 @@ def test_the_agent_with_fewer_rounds_determines_the_degrees_of_freedom() -> None
     assert rate(play(three[:2] + two)).test("a", "c") == (1.0, "")
 
 
+def test_the_interval_of_another_level_agrees_with_scipy() -> None:
+    """The difference is significant at 5 %. At 1 %, as Holm's method may ask for, the interval is wider and contains 0."""
+    draw = random.Random(24)
+    points = {("a", "b"): POINTS[1:], ("a", "c"): POINTS, ("b", "c"): POINTS}
+    found = rate(play([{pair: draw.choice(given) for pair, given in points.items()} for _ in range(12)]))
+    usual, strict = (found.difference("a", "b", chance=level) for level in (0.05, 0.01))
+    assert usual.elo is not None
+    assert usual.high is not None
+    assert 0.01 < usual.p_value == strict.p_value < 0.05
+    error = (usual.high - usual.elo) / stats.t.ppf(0.975, 11)
+    assert [usual.low, usual.high] == pytest.approx(stats.t.interval(0.95, 11, usual.elo, error))
+    assert [strict.low, strict.high] == pytest.approx(stats.t.interval(0.99, 11, usual.elo, error))
+    assert (strict.low or 0.0) < 0 < (usual.low or 0.0)
+
+
 def test_a_repeated_pair_counts_once() -> None:
     games: GameResults[str] = GameResults()
     games.add_pair(0, "a", "b", 15, 20)
