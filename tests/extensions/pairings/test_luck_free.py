@@ -128,6 +128,17 @@ def test_the_coefficient_of_a_pair_depends_only_on_earlier_pairs() -> None:
     assert found.superiority == pytest.approx(1 - ttest_1samp(left, 0.5).pvalue / 2 if mean > 0.5 else 0)
 
 
+@pytest.mark.parametrize(("score", "superiority"), [(1.0, 1.0), (0.5, 0.5), (0.0, 0.0)])
+def test_equal_scores_have_a_certain_superiority(score: float, superiority: float) -> None:
+    """Without any spread of the scores, the t statistic is infinite, or undefined if all pairs are level."""
+    free = LuckFreePairs()
+    for luck in (1.0, -1.0, 2.0, -0.5, 0.5):  # too few pairs for a regression on luck
+        free.add(score, luck)
+    found = free.estimate()
+    assert found is not None
+    assert found.superiority == superiority
+
+
 def test_the_board_and_the_comparison_show_the_decision_of_the_test(tmp_path: Path) -> None:
     """Eight of ten decided pairs are won, so p = 0.11 without the correction for luck. With the correction, the test decides."""
     agents = [{"agent": "hold-at", "at": at, "label": f"h{at}"} for at in (20, 12)]
