@@ -33,9 +33,9 @@ from arena.schedule.schedule import Schedule, Scheduled
 from arena.spec import load_spec
 from arena.store import Store, put_aside
 from arena.store.rows import decisions_of
-from arena.store.run import Run, describe_environment
+from arena.store.run import ForeignCode, Run, describe_environment
 from arena.tournament.queue import Shard
-from arena.tournament.run import Monitor, RunSettings, play_tournament
+from arena.tournament.run import Monitor, RunSettings, play_tournament, resume_secret
 from arena_records.merger import StoreConflict, merge_stores
 from tests.core.results.one_by_one import count_one_by_one
 from tests.core.store.conftest import timeless
@@ -448,6 +448,34 @@ def test_a_shard_is_merged_again_after_its_secret_is_revealed(tmp_path: Path) ->
     with Store.open(whole, write=True) as store:
         store.end()
     assert merge_stores(tmp_path / "a.db", [whole, shard]) == merge_stores(tmp_path / "b.db", [shard, whole]) == 1
+
+
+def test_a_revealed_seed_remains_visible_while_a_longer_run_has_a_new_secret(tmp_path: Path) -> None:
+    """The seed of the new round is hidden until the second run ends."""
+    values = {"game": "pig", "seed": "secret", "agents": ["random", "greedy"]}
+    path = tmp_path / "cup.db"
+    (first,) = {record.seed for record in arena.run({**values, "rounds": 1}, store=path).records}
+    assert isinstance(first, str)
+    spec = resume_secret(load_spec({**values, "rounds": 2}), path)
+    with Store.open(path, write=True) as store:
+        store.begin(Run.of(spec))
+        scheduled = Schedule(spec).take(3)[-1]
+        with closing(MatchRunner(spec)) as runner:
+            store.add(scheduled, runner.play(scheduled))
+        store.flush()
+        assert [record.seed for record, _ in store.records()] == [first, first, None]
+        store.end()
+        *known, new = [record.seed for record, _ in store.records()]
+    assert known == [first, first]
+    assert isinstance(new, str)
+    assert new != first
+
+
+@pytest.mark.parametrize(
+    ("number", "end"), [(3, "a0.py, a1.py, a2.py"), (4, "a2.py, and 1 more"), (1003, "a2.py, and 1,000 more")]
+)
+def test_an_error_about_foreign_code_lists_three_places_and_counts_the_others(number: int, end: str) -> None:
+    assert str(ForeignCode({f"a{place}.py": None for place in range(number)})).endswith(end)
 
 
 @pytest.mark.process
