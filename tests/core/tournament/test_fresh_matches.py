@@ -4,13 +4,16 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
+from unittest.mock import Mock
 
 import pytest
 
 from arena import run
-from arena.errors import StoreError
+from arena.errors import StoreError, UnknownName
+from arena.match.match import Program
 from arena.spec import load_spec
 from arena.store import Store
 from arena.store.run import Run
@@ -143,6 +146,23 @@ def test_a_similar_name_is_suggested(invoke: Arena, played: Path) -> None:
     assert invoke("run", "cup.yaml", "--fresh-for", "mine", "--fresh").returncode == 2
     assert invoke("run", "cup.yaml", "--fresh-for", "mine", "--no-store").returncode == 2
     assert played.is_file()
+
+
+def test_another_version_is_played_again_if_its_label_is_named(tmp_path: Path) -> None:
+    """Its code does not change with the plugin. So the name of the agent alone leaves its matches as they are."""
+    spec = load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "rounds": 2})
+    run(spec, store=tmp_path / "cup.db")
+    [board] = spec.boards
+    code = Mock(source="old.py", mark="0123", heuristics=frozenset())
+    pinned = replace(board.seats[0], label="random", agent="wild", program=Program("wild", {}, None, (), ".", version=code))
+    spec = replace(spec, boards=(replace(board, seats=(pinned, board.seats[1])),))
+    with Store.open(tmp_path / "cup.db", write=True) as store:
+        with pytest.raises(UnknownName):
+            clear_for(store, spec, store.last(), ["wild"], accept=True)
+        assert len(store) == 4
+        told = clear_for(store, spec, store.last(), ["random"], accept=True)
+        assert len(store) == 0
+    assert (told or "").startswith("4 matches of random no longer count")
 
 
 def test_other_versions_of_an_agent_keep_their_matches(tmp_path: Path, arena: Arena) -> None:
