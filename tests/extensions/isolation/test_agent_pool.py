@@ -73,6 +73,18 @@ def test_without_hidden_cards_one_process_plays_all_matches() -> None:
     assert len({pool.take(PROGRAM, Limits(), "process") for _ in range(2)}) == 2
 
 
+def test_entries_with_different_memory_limits_do_not_share_a_process() -> None:
+    """A process has the memory limit with which it was started."""
+    pool = make_pool()
+    found = []
+    for memory_mb in (64, 1024, None, 64):
+        limits = Limits(memory_mb=memory_mb)
+        found.append(pool.take(PROGRAM, limits, "process"))
+        pool.give_back(found[-1], PROGRAM, limits, "process")
+    assert len({*found[:3]}) == 3
+    assert found[3] is found[0]
+
+
 def test_the_process_that_has_been_idle_longest_is_ended() -> None:
     pool = make_pool()
     processes = [play(pool, None, Program(f"agent {number}", {}, None, (), "/")) for number in range(MAX_IDLE_PROCESSES + 2)]

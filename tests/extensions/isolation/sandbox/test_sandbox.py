@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -334,6 +335,21 @@ def test_a_program_may_read_the_files_that_its_command_names(bwrap: str, tmp_pat
     done = subprocess.run(command, env=environment(os.environ), capture_output=True, text=True, check=True)
     assert done.stdout.split("]")[0] == "[True, False, True, True"
     assert "beside" not in done.stdout
+
+
+@pytest.mark.unit
+def test_a_command_may_name_only_folders_inside_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the folder itself nor one above it or beside it is shown, also if a path or a link leads out of the folder."""
+    monkeypatch.setattr("arena_isolation.sandbox._bubblewrap", lambda: "bwrap")
+    monkeypatch.setattr("arena_isolation.sandbox._is_root", lambda: False)
+    own = tmp_path / "own"
+    (own / "inside").mkdir(parents=True)
+    (tmp_path / "beside").mkdir()
+    (own / "link").symlink_to(tmp_path / "beside")
+    words = ["true", "inside", ".", "..", "../beside", "inside/../../beside", "link", str(tmp_path)]
+    command = enclose(words, folder=own, calls=None, metered=True)
+    shown = {place for word, place in pairwise(command) if word == "--ro-bind" and Path(place).is_relative_to(tmp_path)}
+    assert shown == {str(own / "inside")}
 
 
 def test_the_visible_memory_of_the_machine_is_constant_in_the_sandbox(bwrap: str, tmp_path: Path) -> None:
