@@ -148,6 +148,21 @@ def test_nodes_of_puzzles_are_compared_in_rounds_that_both_solved(tmp_path: Path
     assert "no round that both solved" in str(called("compare", store, "bfs", "lazy", "--by", "nodes").exception)
 
 
+def test_the_branching_factor_of_a_board_does_not_depend_on_other_boards(tmp_path: Path) -> None:
+    """A second board has the same rounds and shorter solutions. The first board has the same positions with and without it."""
+    near, far = ({"name": "sliding-tiles", "shuffle": slides} for slides in (6, 30))
+    found = []
+    for games in ([far], [far, near]):
+        store = tmp_path / f"{len(games)}.db"
+        agents = [{"agent": "a-star", "label": label, "weight": weight} for label, weight in (("exact", 1), ("hasty", 2))]
+        results = arena.run({"games": games, "rounds": 8, "agents": agents}, store=store)
+        done = called("compare", str(store), "exact", "hasty", "--by", "branching-factor", "--format", "json")
+        found.append(json.loads(done.output)[0]["pairs"])
+    lengths = [[one.record.moves or 0 for one in results.played if one.board == board] for board in (0, 1)]
+    assert any(second < first for first, second in zip(*lengths, strict=True))
+    assert found[0] == found[1]
+
+
 def test_a_plugin_adds_a_measure(game: tuple[str, arena.Results], tmp_path: Path) -> None:
     """Both seats of a match have its length as value, so there is no difference. The text uses the name of the measure."""
     store, results = game

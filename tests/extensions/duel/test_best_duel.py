@@ -16,8 +16,10 @@ import pytest
 import arena
 from arena.cli import cli
 from arena.errors import ArenaError
-from arena_duel.best_duel import PastContest, Standing, _describe, _judge_first, read_variants
+from arena.spec import Spec, load_spec
+from arena_duel.best_duel import PastContest, Standing, _describe, _judge_first, place_of, read_variants
 from arena_duel.decision_limits import describe_sizes
+from arena_duel.version_folder import VersionFolder
 from tests.conftest import Arena
 from tests.eventually import eventually
 
@@ -115,6 +117,22 @@ def count_matches(store: Path) -> int:
     with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
         return int(connection.execute("SELECT count(*) FROM record").fetchone()[0])
     return 0
+
+
+def test_a_contest_with_new_conditions_gets_a_number_that_no_store_has(tmp_path: Path) -> None:
+    """This holds after the user has removed the store of an earlier contest. Equal conditions continue the same contest."""
+    folder = VersionFolder(tmp_path, "edge.py")
+
+    def conditions(seed: int) -> Spec:
+        return load_spec({"game": "tic-tac-toe", "agents": ["random", "greedy"], "seed": seed})
+
+    for seed in (1, 2, 3):
+        place = place_of(folder, conditions(seed))
+        assert place.name == f"00{seed}.db"
+        arena.run(conditions(seed), store=place)
+    (tmp_path / "001.db").unlink()
+    assert place_of(folder, conditions(4)).name == "004.db"
+    assert place_of(folder, conditions(2)).name == "002.db"
 
 
 def test_invalid_calls_with_variants_are_refused() -> None:
