@@ -456,7 +456,8 @@ def test_a_search_without_compiled_code_gives_the_reason() -> None:
 
 def test_the_available_memory_is_the_limit_minus_the_used_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """RLIMIT_DATA limits VmData of proc_pid_status(5). Resident pages count in any case."""
-    monkeypatch.setattr(Path, "read_text", lambda _, errors: "Name:\tpython\nVmRSS:\t  30720 kB\nVmData:\t 102400 kB\nThreads:\t1\n")
+    status = "Name:\tpython\nVmRSS:\t  30720 kB\nVmData:\t 102400 kB\nThreads:\t1\n"
+    monkeypatch.setattr(Path, "read_text", lambda _, errors: status)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (160 << 20, 160 << 20))
     assert memory.headroom() == 60 << 20
     with pytest.raises(NotCompilable, match="its memory limit leaves 60 MiB, and a table takes 61 MiB"):
