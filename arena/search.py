@@ -218,7 +218,7 @@ class Search:
         raise self._wrong_value(estimate, state, "a number, or infinity for a dead end")
 
     def _read(self, value: object, state: State, expected: str) -> float:
-        """Return a value of the heuristic that is no ordinary float or whole number, such as a numpy number, as a float."""
+        """Return a value of the heuristic that is not an ordinary float or whole number, such as a numpy number, as a float."""
         try:
             return read_number(value)
         except ValueError:

@@ -243,4 +243,4 @@ SELECT board, count(*) FROM (
     FROM place p JOIN record r ON r.number = p.record WHERE r.termination <> 'void'
 ) GROUP BY board
 """  # noqa: S608 - only constants are inserted
-"""The number of matches that are no repeats; see `hash_match`, which would take longer as a function in SQL."""
+"""The number of matches that are not repeats; see `hash_match`, which would take longer as a function in SQL."""

@@ -168,7 +168,7 @@ class MatchFit(Generic[Competitor]):
         sizes, by_round = list[float](), dict[int, float]()
         for rounds, points in games.rows.values():
             for round_, size in zip(rounds, map(sum, zip(points[::2], points[1::2], strict=True)), strict=True):
-                if size > 1:  # a single game without the other game of its pair is no observation
+                if size > 1:  # a single game without the other game of its pair is not an observation
                     sizes.append(size)
                     by_round[round_] = by_round.get(round_, 0.0) + size
         self._pairs, self._rounds = count_effective(sizes), count_effective(by_round.values())
