@@ -28,6 +28,8 @@ class ShownBoard:
     failures: tuple[Failure, ...]
     cross: tuple[tuple[float | None, ...], ...] | None
     """For a versus board: the score of each agent against every other agent, in rank order; None if it has too many agents."""
+    cross_title: str
+    """What the numbers of `cross` are. In games for three or more seats, they do not come from points."""
     games: int
     distinct_games: int
     """The number of matches that differ in seats, position, actions or result."""

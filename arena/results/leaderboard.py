@@ -29,6 +29,8 @@ from arena.store import Store
 from arena.store.run import Run
 
 MIN_ROUNDS_OF_INTERVAL = 3
+BY_POINTS = "Score of each row against each column"
+BY_PLACES = "How often each row finishes ahead of each column (ties count half)"
 REPEATS = "No intervals: fewer than three rounds differ. Agents without randomness repeat their games; "
 MORE_OPENINGS = "try openings: {plies: 4} in the spec."
 OTHER_OPENINGS = "their openings repeat as well; use more plies or positions."
@@ -160,6 +162,7 @@ class Leaderboard(ShownBoard):
             explanations=tuple(described.explained) if tally.games else (),
             failures=tally.failures(),
             cross=cross,
+            cross_title=BY_PLACES if tally.matches.has_many_seats else BY_POINTS,
             games=tally.games,
             distinct_games=tally.distinct_games,
             void=tally.void,

@@ -100,7 +100,7 @@ def _text(name: str, board: ShownBoard, style: str, width: int | None) -> str:
     labels = [row["agent"] for row in board.rows]
     if board.cross is not None and len(labels) > 1:
         parts += [
-            heading.format("Score of each row against each column"),
+            heading.format(board.cross_title),
             crossing(labels, labels, cross_cells(board), style, width),
         ]
     if (bracket := bracket_table(board)) is not None:

@@ -303,7 +303,8 @@ def against_each(tried: Tried, label: str) -> str:
         own = figures.figure(row_of(board, label)["mean_return"])
         return f"{results}; the numbers are mean returns, its own is {own}, in {games_each} against each agent"
     rated = ", and ratings from the games of all agents decide" if "better than" in results or "worse than" in results else ""
-    return f"{results}; the percentages are its scores in {games_each} against each agent{rated}"
+    scored = "its scores" if tried.pairs else "how often it finishes ahead"
+    return f"{results}; the percentages are {scored} in {games_each} against each agent{rated}"
 
 
 def _withhold(tried: Tried, label: str, other: str, lead: float) -> str | None:

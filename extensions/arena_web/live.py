@@ -339,6 +339,7 @@ def describe_board(board: Leaderboard) -> dict[str, Any]:
         "games": board.games,
         "table": {"agents": [row["agent"] for row in table.rows], "columns": columns},
         "cross_cells": board.cross_cells(),
+        "cross_title": board.cross_title,
         "bracket_table": None if (bracket := board.bracket_table()) is None else asdict(bracket),
         "remarks": board.explained().remarks,
         "verdict": verdict(board),

@@ -24,7 +24,7 @@ Scores = tuple[tuple[float | None, ...], ...]
 
 
 def cross_plot(board: Leaderboard) -> Plot | None:
-    """Return the heat map of the score of each agent against each other agent; None if no two agents have met."""
+    """Return the heat map of the cells of the cross-table; None if no two agents have met."""
     if board.cross is None or not any(share is not None for row in board.cross for share in row):
         return None
     labels = [row["agent"] for row in board.rows]
@@ -33,8 +33,8 @@ def cross_plot(board: Leaderboard) -> Plot | None:
     return Plot(
         "cross",
         "Cross-table",
-        "The share of the points that each row took from each column. Cells are blue above one half and vermillion below, and "
-        f"stronger colours are farther from one half. The columns have the same order as the rows.{note}",
+        f"{board.cross_title}. Cells are blue above one half and vermillion below, and stronger "
+        f"colours are farther from one half. The columns have the same order as the rows.{note}",
         ("Agent", *labels),
         tuple([(label, *row) for label, row in zip(labels, board.cross, strict=True)]),
         row_height([labels[k] for k in kept]) + 0.05 * len(kept),

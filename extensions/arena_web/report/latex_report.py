@@ -50,7 +50,7 @@ def latex_report(
         labels = [row["agent"] for row in board.rows]
         if board.cross is not None and 2 < len(labels) <= MAX_CROSS_COLUMNS:
             rows = [[label, *cells] for label, cells in zip(labels, board.cross_cells(), strict=True)]
-            caption = f"{title}. Score of each row against each column"
+            caption = f"{title}. {board.cross_title}"
             parts.append(table(TextTable(["", *labels], rows), caption, f"cross-{key}"))
         if (bracket := board.bracket_table()) is not None:
             parts.append(table(bracket, f"{title}. Bracket", f"bracket-{key}"))

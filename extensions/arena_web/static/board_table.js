@@ -9,7 +9,7 @@ export function boardOf(board, number, key) {
     h("h2", {}, board.title),
     board.verdict ? h("p", { class: "verdict" }, board.verdict) : null,
     scroll(`leaderboard of ${board.title}`, table(board, number, key)),
-    board.cross && board.rows.length > 1 ? [h("h3", { class: "gap" }, "Score of each row against each column; each cell links to its games"), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
+    board.cross && board.rows.length > 1 ? [h("h3", { class: "gap" }, `${board.cross_title}; each cell links to its games`), scroll(`cross-table of ${board.title}`, cross(board, number, key))] : null,
     board.bracket_table ? [h("h3", { class: "gap" }, "Bracket"), scroll(`bracket of ${board.title}`, bracket(board.bracket_table))] : null,
     board.remarks.map((line) => h("p", { class: "dim small gap-small" }, prose(line))),
     failures(board, key),

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from itertools import permutations
 from math import log
+from types import SimpleNamespace
 
 import pytest
 
@@ -100,6 +101,30 @@ def test_a_board_explains_what_its_ratings_mean(players: int, lead: str, counted
     [board] = Leaderboard.of_tallies([tally], finished=True)
     [said] = [remark for remark in board.remarks if "a lead of 400" in remark]
     assert said == f"Ranked by mean return; {counted} Elo 0 is the mean of all agents; a lead of 400 means {lead}."
+
+
+@pytest.mark.parametrize(
+    ("returns", "cross", "caption"),
+    [
+        ((1.0, -1.0), [[None, 1.0], [0.0, None]], "Score of each row against each column"),
+        (
+            (3.0, 2.0, 2.0),
+            [[None, 1.0, 1.0], [0.0, None, 0.5], [0.0, 0.5, None]],
+            "How often each row finishes ahead of each column (ties count half)",
+        ),
+    ],
+)
+def test_the_cross_table_says_what_its_numbers_are(
+    returns: tuple[float, ...], cross: list[list[float | None]], caption: str
+) -> None:
+    """One of three seats has the only point, but the cross-table compares the other two as well."""
+    seats = tuple(range(len(returns)))
+    tally = Tally(BoardInfo("trio", {}, "versus", ("one", "two", "three")[: len(returns)], 1, exact=True))
+    tally.count(Facts(seats, returns, "normal", None, None))
+    tally.add_game(0, seats, returns, 1, True, None)
+    [board] = Leaderboard.of_tallies([tally], finished=True)
+    assert board.as_dict()["cross"] == cross
+    assert caption in Leaderboard.render(SimpleNamespace(name="cup", seed=0, commitment=None), [board]).split("\n")
 
 
 def test_void_matches_mention_a_server_only_if_it_did_not_answer() -> None:

@@ -346,6 +346,13 @@ def test_the_sentence_about_the_agent_uses_the_measure_that_ranks_the_board() ->
     assert said == f"{judged}; the numbers are mean returns, its own is 38.3, in 40 pairs of games against each agent"
 
 
+def test_the_percentages_of_games_for_three_seats_are_no_scores() -> None:
+    """These games have no pairs, and the percentages count who finishes ahead."""
+    said = against_each(tried([None, 0.25, 0.75], 40, {}, "b", "c"), "a")
+    judged = "cannot be distinguished from b (25 %) and c (75 %)"
+    assert said == f"{judged}; the percentages are how often it finishes ahead in 40 games against each agent"
+
+
 def test_repeated_games_give_no_verdict() -> None:
     """Twenty pairs are all the same pair. The other opponents are still reported."""
     repeated = Pair(WinDrawLoss(wins=20), WinDrawLoss(losses=20))

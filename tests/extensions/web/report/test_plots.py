@@ -11,6 +11,7 @@ import pytest
 from arena import run
 from arena.results.leaderboard import Leaderboard
 from arena.store import Store
+from arena_web.live import describe_board
 from arena_web.rating_curve import rating_points
 from arena_web.report.cross import cross_plot
 from arena_web.report.drawing import USUAL, _settings, inline, plots_of, whole
@@ -324,3 +325,14 @@ def test_plots_of_a_puzzle_count_attempts(tmp_path: Path) -> None:
     plot = cactus_plot(read(tmp_path / "cup.db").boards[0])
     assert plot is not None
     assert (plot.title, plot.headings[-1]) == ("Attempts solved, by nodes", "4 solved")
+
+
+@pytest.mark.parametrize(("game", "caption"), [("tic-tac-toe", "Score of each row"), ("hearts", "How often each row finishes")])
+def test_the_cross_table_of_every_page_says_what_its_numbers_are(game: str, caption: str) -> None:
+    """Hearts has four seats, so its cross-table compares the order in which agents finish."""
+    labels = [{"agent": "random", "label": name} for name in "abcd"][: 4 if game == "hearts" else 2]
+    [board] = Leaderboard.of_results(run({"game": game, "rounds": 1, "agents": labels}))
+    plot = cross_plot(board)
+    assert plot is not None
+    assert plot.text.startswith(caption)
+    assert describe_board(board)["cross_title"].startswith(caption)
