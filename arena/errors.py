@@ -134,6 +134,15 @@ class Refused(ArenaError):
 class GameError(ArenaError):
     """The rules of a game contradict themselves; for example, `to_move` returns a seat that does not exist."""
 
+    place = ""
+    """The file and line of the function that is at fault, if it has returned before the error is raised."""
+
+    def blame(self, function: object) -> "GameError":
+        """Name the source of a function of an author as the place of the error. Returns the error itself."""
+        code = getattr(function, "__code__", None)
+        self.place = name_place(code, None) if isinstance(code, CodeType) and is_authors(code.co_filename) else ""
+        return self
+
 
 class CodeChanged(ArenaError):
     """A plugin was edited during a run that uses it. Earlier records belong to the old code."""
@@ -318,6 +327,8 @@ ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
 def _find_place(error: BaseException) -> str:
+    if isinstance(error, GameError) and error.place:
+        return error.place
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno or 1}"
     walked = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]

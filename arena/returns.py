@@ -31,7 +31,7 @@ def check_step_cost(puzzle: Puzzle, state: State, action: Action, cost: float) -
     raise GameError(
         f"{name_of(puzzle)}: step_cost returned {abbreviate(cost)} at {cut(puzzle.format_state(state))} for the action "
         f"{cut(puzzle.format_action(state, action))}; expected a number from 0 to {MAX_STEP_COST:g}"
-    )
+    ).blame(puzzle.step_cost)
 
 
 class Returns:
@@ -105,13 +105,16 @@ class Returns:
             values = tuple(map(read_number, given))
         except (TypeError, ValueError):
             values = ()
-        if len(values) != game.players or not all(map(isfinite, values)):
-            raise GameError(f"{name_of(game)}: {method} returned {abbreviate(given)}; expected a finite number for each seat")
+        wrong = None
         low, high = self.range
-        if min(values) < low or max(values) > high:
-            raise GameError(f"{name_of(game)}: {method} returned {values}; expected values in [{low:g}, {high:g}]")
-        if game.zero_sum and abs(sum(values)) > self.ZERO_SUM_TOLERANCE:
-            raise GameError(f"{name_of(game)}: {method} returned {values}; {MUST_ADD_UP}")
+        if len(values) != game.players or not all(map(isfinite, values)):
+            wrong = f"{abbreviate(given)}; expected a finite number for each seat"
+        elif min(values) < low or max(values) > high:
+            wrong = f"{values}; expected values in [{low:g}, {high:g}]"
+        elif game.zero_sum and abs(sum(values)) > self.ZERO_SUM_TOLERANCE:
+            wrong = f"{values}; {MUST_ADD_UP}"
+        if wrong is not None:
+            raise GameError(f"{name_of(game)}: {method} returned {wrong}").blame(getattr(game, method, None))
         return values
 
     def standing(self, state: State = None) -> tuple[float, ...]:

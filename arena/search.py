@@ -13,7 +13,7 @@ from arena.configured import name_of
 from arena.counting import Meter
 from arena.errors import GameError, abbreviate, cut
 from arena.game import Game, Puzzle, State
-from arena.heuristics import Evaluation
+from arena.heuristics import Evaluation, HeuristicInfo
 from arena.identity import Stream
 from arena.limits import Limits, normalize_depth, normalize_value, read_number
 from arena.returns import Returns
@@ -225,8 +225,11 @@ class Search:
             raise self._wrong_value(value, state, expected) from None
 
     def _wrong_value(self, value: object, state: State, expected: str) -> GameError:
-        text = cut(self._game.format_state(state))
-        return GameError(f"{name_of(self._game)}: the heuristic returned {abbreviate(value)} at {text}; expected {expected}")
+        text, called = cut(self._game.format_state(state)), getattr(self._evaluation, "func", self._evaluation)
+        info = HeuristicInfo.of(getattr(called, "__self__", called))
+        name = f"the heuristic {info.name}" if info else "the heuristic"
+        message = f"{name_of(self._game)}: {name} returned {abbreviate(value)} at {text}; expected {expected}"
+        return GameError(message).blame(called)
 
     def best(self, items: Iterable[Item], key: Callable[[Item], Comparable]) -> Item:
         """Return one of `items` with the highest `key`. Ties are broken by `rng`, which is used only if there is a tie.

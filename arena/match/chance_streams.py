@@ -107,7 +107,7 @@ def has_chance(game: Game) -> bool:
 
 
 def _wrong(game: Game, what: str) -> GameError:
-    return GameError(f"{name_of(game)}: chance_outcomes {what}")
+    return GameError(f"{name_of(game)}: chance_outcomes {what}").blame(game.chance_outcomes)
 
 
 def endless(game: Game) -> GameError:

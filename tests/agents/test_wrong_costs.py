@@ -1,9 +1,11 @@
 """Test searches with a heuristic or step cost that is negative, infinite or not a number."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import inf, nan
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -89,7 +91,7 @@ def test_a_nan_estimate_is_refused(agent: Agent) -> None:
     """The message names the state and the value."""
     record = arena.play(Walk(), [agent], heuristics=estimate(lambda place: nan if place == 2 else 1.0))
     assert not record.solved
-    assert "the heuristic returned nan at (2,)" in (record.message or "")
+    assert "the heuristic tried returned nan at (2,)" in (record.message or "")
 
 
 @pytest.mark.parametrize("cost", [-5.0, nan, inf])
@@ -106,7 +108,7 @@ def test_an_estimate_of_the_wrong_type_is_refused(agent: Agent, given: Any) -> N
     """The message names the state and the value, with quotes if it is text."""
     record = arena.play(Walk(), [agent], heuristics=estimate(lambda _: given))
     assert not record.solved
-    assert f"walk: the heuristic returned {given!r} at (" in (record.message or "")
+    assert f"walk: the heuristic tried returned {given!r} at (" in (record.message or "")
     assert "expected a number, or infinity for a dead end" in (record.message or "")
 
 
@@ -119,7 +121,7 @@ TOO_LARGE = [10**400, -(10**400), Fraction(10**400), Decimal("sNaN")]
 def test_an_estimate_that_is_too_large_for_a_float_is_refused(agent: Agent, given: Any) -> None:
     record = arena.play(Walk(), [agent], heuristics=estimate(lambda _: given))
     assert not record.solved
-    assert "walk: the heuristic returned " in (record.message or "")
+    assert "walk: the heuristic tried returned " in (record.message or "")
     assert "expected a number, or infinity for a dead end" in (record.message or "")
     assert len(record.message or "") < 400
 
@@ -155,8 +157,44 @@ def test_an_invalid_heuristic_value_of_a_game_is_refused(agent: Agent, given: An
 
     record = arena.play("tic-tac-toe", [agent, RandomAgent()], heuristics=[tried, None], limits={"nodes": 200, "depth": 3})
     assert (record.termination, record.seat, record.returns) == ("exception", 0, (-1.0, 1.0))
-    assert f"tic-tac-toe: the heuristic returned {abbreviate(given)} at " in (record.message or "")
+    assert f"tic-tac-toe: the heuristic tried returned {abbreviate(given)} at " in (record.message or "")
     assert "expected a finite number" in (record.message or "")
+
+
+class Tried:
+    """A heuristic that is a class."""
+
+    def __init__(self, game: Walk) -> None:
+        pass
+
+    def __call__(self, state: Any, player: int = 0) -> float:
+        return nan
+
+
+def test_a_wrong_number_is_located_in_the_code_of_the_author() -> None:
+    """The search and the check of its numbers are arena's own, so no line of them helps the author."""
+    file, (steps, calls) = Path(__file__).name, [first_line(one) for one in (CostlyWalk.step_cost, Tried.__call__)]
+    declared = arena.heuristic("tried", game="walk")(Tried)
+    for agent in INFORMED[:5]:
+        record = arena.play(Walk(), [agent], heuristics=declared)
+        assert (record.message or "").endswith(f" infinity for a dead end ({file}:{calls})")
+        assert "the heuristic tried returned nan" in (record.message or "")
+    for agent in SOLVERS:
+        record = arena.play(CostlyWalk(-5.0), [agent], heuristics=estimate(lambda _: 0.0, "costly-walk"))
+        assert (record.message or "").endswith(f"expected a number from 0 to 1e+300 ({file}:{steps})")
+
+    @arena.heuristic("text", game="tic-tac-toe")
+    def text(game: Any, state: Any, player: int = 0) -> Any:
+        return "7"
+
+    for search in SEARCHES:
+        record = arena.play("tic-tac-toe", [search, RandomAgent()], heuristics=[text, None], limits={"nodes": 200, "depth": 3})
+        assert "the heuristic text returned '7' at " in (record.message or "")
+        assert (record.message or "").endswith(f"a finite number ({file}:{first_line(text)})")
+
+
+def first_line(function: Any) -> int:
+    return inspect.getsourcelines(function)[1]
 
 
 @pytest.mark.parametrize("agent", [*SEARCHES, TypeA(depth=1), AlphaBeta(depth=1, order="heuristic")], ids=name)
@@ -171,7 +209,7 @@ def test_an_estimate_of_a_game_never_counts_as_a_win(agent: Agent, given: Any) -
         limits={"nodes": 200, "depth": 3},
     )
     assert (record.termination, record.seat, record.returns) == ("exception", 0, (-1.0, 1.0))
-    assert f"tic-tac-toe: the heuristic returned {abbreviate(given)} at " in (record.message or "")
+    assert f"tic-tac-toe: the heuristic tried returned {abbreviate(given)} at " in (record.message or "")
     assert "expected a number from -0.99 to 0.99" in (record.message or "")
 
 

@@ -64,7 +64,7 @@ def test_dead_ends_are_not_expanded(twice: Any, agent: Agent) -> None:
 def test_an_estimate_that_is_not_a_number_is_refused(compiling: None, agent: Agent) -> None:
     record = arena.play(Walk(), [agent], heuristics=nowhere)
     assert not record.solved
-    assert "the heuristic returned nan at (2,)" in (record.message or "")
+    assert "the heuristic nowhere returned nan at (2,)" in (record.message or "")
 
 
 def make_wrong(huge: float, less: float) -> Any:
@@ -105,7 +105,7 @@ def test_a_heuristic_value_of_a_game_that_is_not_finite_is_refused(compiling: No
     """
     record = arena.play("tic-tac-toe", [agent, agent], heuristics=WRONG[value], limits={"depth": 3})
     assert record.termination == "exception"
-    assert f"tic-tac-toe: the heuristic returned {value} at " in (record.message or "")
+    assert f"tic-tac-toe: the heuristic wrong returned {value} at " in (record.message or "")
 
 
 @pytest.mark.parametrize("cost", [-5.0, nan, inf])
