@@ -91,7 +91,7 @@ def compare(
 ) -> int:
     """Compare the named entries of STORE (default: all entries), with error bars: two entries in detail, more as a matrix."""
     if is_given("plugins") and by is None:
-        raise click.UsageError("--plugin needs --by")
+        say("note: only --by loads plugins, so --plugin changes nothing here")
     if methods and (across or page is not None or is_given("style")):
         raise click.UsageError("--methods describes single boards; it cannot be used with --across, --format or -o")
     if page is not None and Path(page).suffix in OTHER_ENDINGS:

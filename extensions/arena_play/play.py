@@ -55,7 +55,8 @@ def play(game: str, agents: tuple[str, ...], **asked: Any) -> int:
                     most = [figures.amount(limits.nodes, "node")] if limits.nodes is not None else []
                     most += [f"{limits.seconds:g} s"] if limits.seconds is not None else []
                     may = "an agent that reports moves may use" if limits.patient else "a decision of an agent may use"
-                    screen.say(f"{may} {figures.listing(most)}{' for each' * limits.patient}; use --limits to change this", "dim")
+                    change = "; use --limits to change this" if setup.limits is None else ""
+                    screen.say(f"{may} {figures.listing(most)}{' for each' * limits.patient}{change}", "dim")
                 screen.say()
                 Session(match, hosts, screen, adviser, pause).play()
         except BaseException as error:  # a game of a plugin may raise anything

@@ -181,14 +181,14 @@ def solve(
     """Let AGENT, such as a-star or a-star:weight=2, solve a position of PUZZLE, and print its solution with the cost; exit code 1
     if it is not solved.
     """
-    if (agent is None) == (named is None):
-        raise click.UsageError(f"expected one agent, as in `arena solve {puzzle} a-star`")
-    agent = agent or named or ""
     setup = setup_of(puzzle, asked, (human.__name__,))
     with results_alone(draws=True) as out, PercentLine(sys.stderr):
         screen = Screen(out)
         if not issubclass(load(setup.plugins).game(puzzle), Puzzle):
             raise ArenaError(f"{puzzle} is not a puzzle, so it cannot be solved; `arena play {puzzle}` plays it")
+        if (agent is None) == (named is None):
+            raise click.UsageError(f"expected one agent, as in `arena solve {puzzle} a-star`")
+        agent = agent or named or ""
         if agent.partition(":")[0] == human.NAME:
             raise ArenaError(f"human: to solve it yourself, use `arena play {puzzle}`")
         if shuffle is not None:

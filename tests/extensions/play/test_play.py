@@ -401,3 +401,10 @@ def test_undo_repeats_the_same_chance_outcomes() -> None:
     )
     assert re.search(r"\('\?[JQK]', '[pb]'\)", cards.stdout)
     assert not re.search(r"\('[JQK]{2}', '[pb]?'\)", cards.stdout)
+
+
+@pytest.mark.parametrize("words", [[], ["--limits", "nodes=10"], ["--nodes", "10"]])
+def test_only_default_limits_come_with_the_advice_to_change_them(here: Run, words: list[str]) -> None:
+    shown = " ".join(here("play", "tic-tac-toe", "random", "random", *words).stdout.split())
+    assert (" use --limits to change this" in shown) is not bool(words)
+    assert " nodes" in shown

@@ -121,6 +121,13 @@ def test_solve_needs_exactly_one_agent(here: Run, words: list[str]) -> None:
     assert "expected one agent, as in `arena solve sliding-tiles a-star`" in done.stderr
 
 
+@pytest.mark.parametrize("words", [[], ["a-star"], ["human"]])
+def test_solve_says_at_once_that_a_game_is_not_a_puzzle(here: Run, words: list[str]) -> None:
+    """A user who gets the advice to name an agent would then see that no agent helps."""
+    done = here("solve", "tic-tac-toe", *words)
+    assert done.stderr.strip() == "tic-tac-toe is not a puzzle, so it cannot be solved; `arena play tic-tac-toe` plays it"
+
+
 def test_the_text_shows_the_solution_and_its_cost(here: Run) -> None:
     """The puzzle takes two slides. The text shows each position, the number of moves, the cost and the agent's claim to be
     optimal.
