@@ -56,6 +56,7 @@ HOLES = {
     "start": "an agent thinks before its clock starts, its answer is read after its time is up, or it gains time by processes "
     "that no count sees",
     "hello": "a program that never sends its first message, or that reports without end, delays a run for ever",
+    "busy": "the machine is so busy that an honest agent starts late, and loses or is suspended from a ladder",
     "counts": "an agent generates states that no node limit counts",
     "memory": "an agent uses memory or processes that no limit counts, or that outlive the run",
     "shared": "an agent uses up what the kernel gives to all programs of a user together (descriptors in unread messages, "

@@ -19,7 +19,7 @@ MAX_IDLE_PROCESSES = 32
 
 
 NOT_STARTED_AGAIN = "in an earlier match; the program was not started again"
-"""The end of the message if a program has sent no first message in an earlier match."""
+"""The end of the message if a program has sent no first message in an earlier match. Arena's own host is always started again."""
 LIMITS_PROBE = Path(__file__).with_name("limits_probe.py")
 RELEASE_SECONDS = 0.5
 """Seconds in which the kernel must release what an ended process has held. Sockets in each other's messages take some time."""
@@ -51,7 +51,8 @@ class AgentProcesses:
             self.moving.pop().rest()
 
     def take(self, program: Program, limits: Limits, isolation: str, deal: str | None = None) -> AgentProcess:
-        """Return an idle process of a program, or start one. Raises AgentLost if it does not start correctly.
+        """Return an idle process of a program, or start one. Raises AgentLost if it does not start correctly, and HostLate if
+        arena's own host does not answer.
 
         `deal` identifies the chance events of the match. The process must not have played a match with the same events before,
         because otherwise it would know the hidden cards of the others. Idle processes of any entry that know them are ended if

@@ -19,12 +19,20 @@ from arena_isolation.stopped_family import FIRST_LISTING_SECONDS
 
 HELLO_SECONDS = 15.0
 """Timeout for the first message of a process, which the process sends before any match."""
+SECOND_HELLO_FACTOR = 4
+"""Arena's own host is started once more if its first message is late. Then its timeout is longer by this factor."""
 BWRAP_SIGNAL_OFFSET = 128
 """bubblewrap adds this number to the signal that killed its program. The sum is the exit code of bubblewrap."""
 
 
 class NoAgentProcess(IsolationError):
     """An agent process cannot be started at all. This is not the fault of the agent."""
+
+
+class HostLate(NoAgentProcess):
+    """Arena's own host has not sent its first message, although it was started twice. It sends this message before it loads any
+    code of the agent, so this is not the fault of the agent.
+    """
 
 
 class AgentLost(Exception):
@@ -91,13 +99,24 @@ def describe_use(seconds: float) -> str:
 
 
 class RequestLimits:
-    """The limits of one request: when the agent is asked to stop, and when it is killed."""
+    """The limits of one request: when the agent is asked to stop, and when it is killed. `starting` says that the request comes
+    before the first decision of a match.
+    """
 
-    def __init__(self, seconds: float | None = None, margin: float = 0.0, cpu_seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        seconds: float | None = None,
+        margin: float = 0.0,
+        cpu_seconds: float | None = None,
+        *,
+        starting: bool = False,
+    ) -> None:
         self.seconds = seconds
         self.margin = margin
         self.cpu_seconds = cpu_seconds
-        self.measured = cpu_seconds is not None or (seconds is not None and margin > 0)
+        self.starting = starting and cpu_seconds is None
+        """True before the first decision of a match, if the CPU time does not count."""
+        self.measured = self.starting or cpu_seconds is not None or (seconds is not None and margin > 0)
         self.warned = False
         self.waited = False
         """True if the pause after the limit (see `QUEUED_SECONDS`) has been granted. Reports do not grant it again."""
@@ -171,10 +190,32 @@ class AgentProcess:
         self.shares_limits = not (self._enclosed and has_own_users())
         """False if the limits of the kernel for each user hold for the agent alone."""
         try:
-            self._process = start_agent(program, (memory_mb or 0) << 20, isolation, module, self._look)
+            self._start(isolation, module)
+        except AgentLost as lost:
+            if not self._is_late_host(lost):
+                raise
+            self.hello_seconds *= SECOND_HELLO_FACTOR
+            self.alive = True
+            try:
+                self._start(isolation, module)
+            except AgentLost as again:
+                if not self._is_late_host(again):
+                    raise
+                message = f"arena's own process for {program.agent} has failed to start twice: {again.message}"
+                raise HostLate(message) from None
+
+    def _start(self, isolation: str, module: str) -> None:
+        """Start the process and read its first message."""
+        program = self._program
+        try:
+            self._process = start_agent(program, (self._memory_mb or 0) << 20, isolation, module, self._look)
         except OSError as error:
             raise NoAgentProcess(f"cannot start a process for {program.agent}: {error}") from error
         self._greet(plays=module == PLAYING_MODULE)
+
+    def _is_late_host(self, lost: AgentLost) -> bool:
+        """Return True if a first message was late that arena's own host sends, before any code of the agent runs."""
+        return self._program.command is None and lost.reason == "timeout" and lost.message.startswith(HELLO)
 
     def _greet(self, *, plays: bool) -> None:
         greeting = {"type": "hello", "protocol": protocol.VERSION, "arena": __version__}
@@ -302,16 +343,19 @@ class AgentProcess:
 
         The agent is asked to stop after `seconds`, or after all its processes together have used `cpu_seconds` of processor time.
         It is killed `margin` seconds later, and AgentLost is raised. AgentLost is also raised for a crash, a protocol error or
-        too much memory. If `margin` is not 0, the limit is extended by the time that the agent had to wait for a processor. If
-        the answer is `best`, the result is the last report that the agent sent before.
+        too much memory. The limit of a decision with a `margin`, and of the first message of arena's own host, is extended by the
+        time that the process had to wait for a processor. If the answer is `best`, the result is the last report that the agent
+        sent before.
         """
         thought = self.wake()
         if thought > MAX_STOPPED_CPU_SECONDS:
             raise self.lost("timeout", describe_use(thought))
         seconds = self.patience if seconds is None else seconds
-        turn = self._turn = RequestLimits(seconds, margin, cpu_seconds)
+        starting = what == HELLO and self._program.command is None
+        turn = self._turn = RequestLimits(seconds, margin, cpu_seconds, starting=starting)
         if turn.measured and self._use is None:
-            self._use = ProcessorUse(self._process.clock, starting=what == HELLO)
+            if what != HELLO or cpu_seconds is not None:  # otherwise it is measured only if it is late
+                self._use = ProcessorUse(self._process.clock.begin(starting=what == HELLO))
         elif turn.measured and self._use is not None and self._pondering:
             self._use.add()
         turn.own_wait = read_own_wait() if turn.measured else 0.0
@@ -328,6 +372,8 @@ class AgentProcess:
                 lack = min(self._use.lack_now(), MAX_EXTENSION_FACTOR * seconds) + read_own_wait() - turn.own_wait
                 if took > seconds + margin + lack + MIN_EXTENSION_SECONDS:
                     raise ChildLost("late")
+            if turn.starting:
+                self._use = None  # only decisions count
             self._end_turn(took)
             return answer
         except Broken as broken:
@@ -379,8 +425,10 @@ class AgentProcess:
             try:
                 return self._process.receive(turn.end, turn.stop, STOP)
             except ChildLost as lost:
-                if lost.why != "late" or not turn.measured or self._use is None:
+                if lost.why != "late" or not turn.measured:
                     raise
+                if self._use is None:
+                    self._use = ProcessorUse(self._process.measure_from_creation())
                 self._use.look(now=True)
                 queued = self._use.stands_in_queue()
                 if turn.extend(self._use.lack_now()):
@@ -437,7 +485,7 @@ class AgentProcess:
         """End the process and everything that it started."""
         if self.alive:
             self.alive = False
-            self._used_at_end = self.processors()
+            self._used_at_end = (0.0, 0.0) if self._turn.starting else self.processors()
             self._use = None
             if self._company is not None:
                 self._company.moving.discard(self)

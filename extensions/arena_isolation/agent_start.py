@@ -180,6 +180,7 @@ class AgentChild(ChildProcess):
         self._resting = False
         self._alone = 0
         self._clock: FamilyClock | None = None
+        self._whole_clock: FamilyClock | None = None
         entrances = [] if group is None else group.entrances
         try:
             super().__init__(*program, entrances=entrances, **limits)
@@ -230,6 +231,11 @@ class AgentChild(ChildProcess):
             self._clock = FamilyClock(self.tree, self._entered_group())
         return self._clock
 
+    def measure_from_creation(self) -> FamilyClock:
+        """Return a clock for the time since the child was created. The child need not have answered."""
+        self._whole_clock = FamilyClock(self.tree, self._entered_group()).begin_at_creation()
+        return self._whole_clock
+
     def _entered_group(self) -> ControlGroup | None:
         """Return the control group of the child; None if it has none, or if it was not allowed to enter the group."""
         return self._group if self._group is not None and self.pid in self._group.pids() else None
@@ -243,8 +249,9 @@ class AgentChild(ChildProcess):
         super().end()
         if isinstance(self._still, StoppedFamily):
             self._still.close()
-        if self._clock is not None:
-            self._clock.close()
+        for clock in (self._clock, self._whole_clock):
+            if clock is not None:
+                clock.close()
         if self._group is not None:
             self._group.remove()
 

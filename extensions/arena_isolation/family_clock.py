@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Set
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from arena.api.processes import ProcessTree
 from arena.clock import perf_counter
@@ -62,14 +62,21 @@ class FamilyClock:
         self._changed = False
         self._starting = False
 
-    def begin(self, *, starting: bool = False) -> None:
-        """Start counting a decision, or the start of the agent."""
+    def begin(self, *, starting: bool = False) -> Self:
+        """Start counting a decision, or the start of the agent. Return this clock."""
         if not self._threads:
             self.look()
         self._began = dict(self._read_threads())  # threads that have just started are included
         self._used = self._read_processes()
         self._most = 0.0
         self._members, self._changed, self._starting = self._list_members(), False, starting
+        return self
+
+    def begin_at_creation(self) -> Self:
+        """Count everything since the processes were created, as far as they still exist or have a group. Return this clock."""
+        self.begin(starting=True)
+        self._began, self._used = dict.fromkeys(self._began, _Thread(0.0, 0.0)), {}
+        return self
 
     def look(self, *, now: bool = True) -> None:
         """List the processes again; without `now`, only if a listing is due. New threads start with a waiting time of zero."""
@@ -157,16 +164,15 @@ class FamilyClock:
 
 
 class ProcessorUse:
-    """The CPU time of an agent and the time in which it had no processor, in seconds.
+    """The CPU time of an agent and the time in which it had no processor, in seconds, by a clock that has begun.
 
     Reading the clock takes longer than many decisions, so the clock is not read after short ones. The next reading includes them,
     and subtracts the most time that they can have used on one processor.
     """
 
-    def __init__(self, clock: FamilyClock, *, starting: bool = False) -> None:
+    def __init__(self, clock: FamilyClock) -> None:
         self._clock = clock
         self._lack = self._used = self._short = 0.0
-        clock.begin(starting=starting)
 
     @property
     def lack(self) -> float:

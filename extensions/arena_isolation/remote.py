@@ -9,7 +9,7 @@ from math import inf
 from secrets import token_hex
 from typing import Any
 
-from arena import Action, Agent, Answer, Game, GameError, Path, Puzzle, State, Unavailable
+from arena import Action, Agent, Answer, ArenaError, Game, GameError, Path, Puzzle, State, Unavailable
 from arena.api.errors import describe
 from arena.api.games import gives, settings
 from arena.api.match import (
@@ -29,7 +29,7 @@ from arena.api.search import SharedStart, compiles_first, search_engines
 from arena.clock import perf_counter, thread_time
 from arena_isolation import protocol
 from arena_isolation.agent_pool import AgentProcesses
-from arena_isolation.agent_process import START, AgentLost, AgentProcess, Loading
+from arena_isolation.agent_process import START, AgentLost, AgentProcess, HostLate, Loading
 from arena_isolation.helper_process import pack
 from arena_isolation.own_compiler import OwnCompiler, OwnSearch
 from arena_isolation.protocol import Broken
@@ -108,11 +108,20 @@ class RemotePlayer:
         self._loading: Loading | None = None
 
     def make_agent(self) -> None:
-        """Take a process and let it create the agent. Raises Forfeit if that fails."""
+        """Take a process and let it create the agent. Raises Forfeit if that fails.
+
+        The match is void if arena's own host does not answer. No agent can gain by this: nobody knows the position yet, and an
+        agent of this match that uses the processor loses the match.
+        """
         try:
             started = self._begin_match()
         except AgentLost as lost:
             raise self._lost(lost) from lost
+        except HostLate as late:
+            found = self._hosts.find_blame(Forfeit("timeout", self.number, str(late)), None)
+            if found.ending.seat != self.number:
+                raise found from late
+            raise ArenaError(str(late)) from late
         if self._guest:
             self._hosts.settle()
 

@@ -1,11 +1,13 @@
 """Programs that never answer, or that report endlessly, lose their matches and do not hold up a run."""
 
 import sys
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
 
 from arena import run
+from arena_isolation import agent_process, agent_start
 from arena_isolation.agent_process import HELLO_SECONDS, AgentProcess
 
 MUTE = """
@@ -31,6 +33,41 @@ def test_arena_waits_for_a_silent_program_only_once(tmp_path: Path, monkeypatch:
     assert messages == [told] + [f"{told} in an earlier match; the program was not started again"] * 7
     assert {record.termination for record in records if record not in lost} == {"normal"}
     assert (tmp_path / "started.txt").read_text() == "once\n"
+
+
+@pytest.mark.promise(hole="busy", isolation=("process", "sandbox"))
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+@pytest.mark.parametrize("silent", [1, 2])
+def test_no_agent_loses_because_the_host_of_arena_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch, isolation: str, silent: int
+) -> None:
+    """The first process never answers, or the first two. Then arena starts another one, or the first match is void."""
+    start, slow = agent_start._command, chain(repeat(True, silent), repeat(False))
+
+    def command(*args: object) -> object:
+        return [sys.executable, "-c", "import time; time.sleep(600)"] if next(slow) else start(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(agent_start, "_command", command)
+    monkeypatch.setattr(AgentProcess, "hello_seconds", 0.5)
+    monkeypatch.setattr(agent_process, "SECOND_HELLO_FACTOR", 2.0 if silent == 2 else 200.0)
+    begun = []
+
+    def start_agent(*args: object) -> object:
+        begun.append(1)
+        if len(begun) > silent:  # however busy the machine is
+            monkeypatch.setattr(AgentProcess, "hello_seconds", 100.0)
+        return agent_start.start_agent(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(agent_process, "start_agent", start_agent)
+    greedy = {"agent": "greedy", "isolation": isolation}
+    records = run({"game": "tic-tac-toe", "rounds": 2, "agents": [greedy, {"agent": "random", "isolation": "none"}]}).records
+    void = [record for record in records if record.termination == "void"]
+    assert {record.termination for record in records if record not in void} == {"normal"}
+    assert (len(records), len(void)) == (4, silent - 1)
+    assert len(begun) == silent + 1
+    for record in void:
+        told = "arena's own process for greedy has failed to start twice: its hello took longer than its limit of 1 s"
+        assert told in str(record.message)
 
 
 FLOOD = """

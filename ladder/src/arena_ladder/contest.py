@@ -133,9 +133,13 @@ class Closing(Exception):
 
 
 def _is_unanswered(record: Record) -> bool:
-    """Return True if the agent to move did not answer at its start. Matches for which it was not started again do not count."""
-    told = record.message or ""
-    return record.termination == "timeout" and told.startswith((HELLO, START, LOADING)) and not told.endswith(NOT_STARTED_AGAIN)
+    """Return True if the agent to move did not answer at its start."""
+    return record.termination == "timeout" and (record.message or "").startswith((HELLO, START, LOADING))
+
+
+def _is_repeated(record: Record) -> bool:
+    """Return True if the agent to move was not started, because it had not answered at its start in an earlier match."""
+    return _is_unanswered(record) and (record.message or "").endswith(NOT_STARTED_AGAIN)
 
 
 class ContestRunner:
@@ -390,7 +394,7 @@ class ContestRunner:
         solves = self._ladder.solvers is not None
         told = record.termination if solves else ", ".join(filter(None, (record.termination, record.message)))
         for seat, label in enumerate(record.labels):  # `told` contains no message of a solver: it could reveal a position
-            if label not in self._faults or record.termination == "void":
+            if label not in self._faults or record.termination == "void" or (record.seat == seat and _is_repeated(record)):
                 continue
             if self._count_start(label, record, seat) >= MAX_SILENT_STARTS:
                 self._suspend(label, f"it did not respond when it was started, {MAX_SILENT_STARTS} times in a row")

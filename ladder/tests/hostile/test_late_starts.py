@@ -10,6 +10,7 @@ import pytest
 from arena.schedule.runner import CurrentTurn, MatchRunner
 from arena.schedule.schedule import Batch, Scheduled
 from arena.store import Store
+from arena_isolation.agent_pool import NOT_STARTED_AGAIN
 from arena_ladder import contest
 from arena_ladder.code_folder import CodeFolder
 from arena_ladder.contest import SILENT, ContestRunner, SeasonPlans
@@ -201,6 +202,28 @@ def test_failed_starts_are_counted_from_the_records(bench: Bench) -> None:
     runner()._judge(silent._replace(timing={"start": [0.1, 8.0]}))
     found = next(one for one in bench.ledger.submissions() if one.label == ADA)
     assert (found.status, found.reason) == ("suspended", "it did not respond when it was started, 2 times in a row")
+
+
+@pytest.mark.promise(hole="busy", isolation=("process", "sandbox"))
+def test_only_starts_count_as_faults(bench: Bench) -> None:
+    """If a program was not started again, or the host of arena did not answer, this is no fault of the agent."""
+    match = next(match for match in bench.take_all() if bench.labels(match)[1] == ADA)
+    well = bench.runner.play(match)
+    silent = well._replace(termination="timeout", seat=1, message="its hello took longer than its limit of 15 s", timing=None)
+    repeated = silent._replace(message=f"{silent.message} {NOT_STARTED_AGAIN}")
+    void = well._replace(termination="void", message="HostLate: its hello took longer than its limit of 60 s")
+    runner = ContestRunner(bench.ladder, bench.store, bench.ledger, CodeFolder(bench.ledger, 1 << 20), 1)
+    runner._playing = {one.label: one for one in bench.ledger.in_play()}
+    runner._faults = {ADA: 0, BOB: 0}
+    for record in (silent, *[repeated, void] * 30):
+        runner._judge(record)
+    assert runner._faults[ADA] == 1
+    assert bench.ledger.starts()[ADA].unanswered == 1
+    assert {one.status for one in bench.ledger.submissions()} == {"playing"}
+    crashed = silent._replace(termination="crash")
+    for record in (crashed, repeated) * 4:
+        runner._judge(record)
+    assert next(one.status for one in bench.ledger.submissions() if one.label == ADA) == "suspended"
 
 
 @pytest.mark.promise(hole="late", isolation=("process", "sandbox"))

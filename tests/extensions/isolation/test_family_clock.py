@@ -1,6 +1,7 @@
 """Processor time of a family, ended children and all, is what the system itself counts when they have ended."""
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -51,6 +52,41 @@ def test_time_of_ended_children_and_threads_counts(tmp_path: Path, grouped: bool
         assert child.clock.used() > 0.25
     finally:
         child.end()
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_the_whole_time_of_a_child_counts_from_its_creation(tmp_path: Path, grouped: bool) -> None:
+    """The child says what the system counts for it and its children. This includes the start of Python."""
+    group = new_group() if grouped else None
+    if grouped and group is None:
+        pytest.skip("a control group cannot be created here")
+    child = AgentChild([sys.executable, "-c", WORK], str(tmp_path), 0, {}, group=group)
+    try:
+        child.send(b"\n", None)
+        told = float(child.receive(time.perf_counter() + DEADLINE_SECONDS))
+        assert child.measure_from_creation().used() == pytest.approx(told, abs=0.04)
+    finally:
+        child.end()
+
+
+@pytest.mark.load
+def test_a_start_on_a_busy_core_lacks_a_processor(tmp_path: Path) -> None:
+    """The child and a program that computes without end share a core. Most of the time of the child is use or lack."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    began = time.perf_counter()
+    child = AgentChild([sys.executable, "-c", WORK], str(tmp_path), 0, {}, group=new_group())
+    try:
+        child.send(b"\n", None)
+        child.receive(time.perf_counter() + DEADLINE_SECONDS)
+        took, clock = time.perf_counter() - began, child.measure_from_creation()
+        assert 0.2 * took < clock.lack() < took - clock.used() + 0.1
+    finally:
+        child.end()
+        busy.kill()
+        busy.wait()
+        os.sched_setaffinity(0, before)
 
 
 @pytest.mark.load
