@@ -163,6 +163,7 @@ class FileChecks:
         self.runs = list(runs_of(self.file, self.values))
         self.last = self.runs[-1]
         self.same_version = self.last.versions.get("arena") == __version__
+        self.one_version = all(run.versions.get("arena") == __version__ for run in self.runs)
         secret = self.last.secret
         self._secret = [(0, self.file.seed)] if secret is None else list(split_secret(secret))
         if secret is not None and (self.last.revealed is None or self.file.seed != self._secret[-1][1]):
@@ -300,6 +301,8 @@ class FileChecks:
                     raise Contradiction(f"match {record.id}: seed: expected the seed of the run, got {abbreviate(record.seed)}")
             if (wrong := find_contradiction(record, None)) is not None:
                 raise Contradiction(f"match {record.id}: {wrong}")
+            if self.one_version and record.fallbacks != sum([one.fallback for one in record.decisions]):
+                raise Contradiction(f"match {record.id}: fallbacks: expected {record.fallbacks:,} marked decisions, got 0")
             self.endings[record.termination] += 1
             for place in line.places:
                 sheet = boards[place.board]

@@ -208,6 +208,14 @@ def write_line(record: Record, places: list[Scheduled]) -> bytes:
     return json.dumps({**values, "places": plain}, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
+def list_repeated(record: Record) -> dict[str, Any]:
+    """Return what a replay of a match by the same version of arena gives again: also expanded states and marks of fallbacks,
+    which `Record.timeless` leaves out.
+    """
+    decisions = [{key: value for key, value in one.as_dict().items() if key != "seconds"} for one in record.decisions]
+    return {**record.timeless(), "decisions": decisions}
+
+
 def read_line(text: bytes, number: int) -> Line:
     """Parse a line of `records.jsonl` as a match. Raises Contradiction if a value has the wrong type."""
     what = f"{RECORDS}:{number}"

@@ -24,7 +24,7 @@ from arena.api.results import Leaderboard
 from arena.api.run import Batch, MatchRunner, Schedule, Scheduled
 from arena.api.spec import Document, reload_spec
 from arena.api.store import Run, Store, TemporaryStore
-from arena_bundle.layout import TOURNAMENT, Code
+from arena_bundle.layout import TOURNAMENT, Code, list_repeated
 from arena_bundle.sandboxed import LOOKS, RECORDS_PER_ANSWER, stand_ins
 from arena_isolation.command import COMMAND
 from arena_isolation.helper_process import serve
@@ -145,7 +145,7 @@ class ReplayHost:
         if not hasattr(self, "runner"):
             self.runner = MatchRunner(self.spec)
         record = self.runner.play(Scheduled(number, board, Pairing(turn, tuple(seats))))
-        return {"record": record.timeless(), "message": record.message, "traceback": record.traceback}
+        return {"record": list_repeated(record), "message": record.message, "traceback": record.traceback}
 
     def do_follow(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Compare the next records of the store with the rules, and return the differences."""

@@ -13,14 +13,14 @@ from typing import Any
 from arena import Record, load_plugins
 from arena.api.cli import LiveLine
 from arena.api.errors import Interrupted, IsolationError, abbreviate, describe
-from arena.api.match import UNREPEATABLE_ENDINGS
+from arena.api.match import EXPANDED, UNREPEATABLE_ENDINGS
 from arena.api.results import figures
 from arena.api.run import Fingerprint
 from arena.api.spec import PythonFile
 from arena.api.store import Store
 from arena.clock import perf_counter
 from arena_bundle.file_checks import RECOMPUTED, FileChecks, find_differences
-from arena_bundle.layout import BOARDS, RUN, SPEC, TOURNAMENT, Code, Contradiction, read_json
+from arena_bundle.layout import BOARDS, RUN, SPEC, TOURNAMENT, Code, Contradiction, list_repeated, read_json
 from arena_bundle.lot import LotSize, describe_bound, draw_lot, most_differing
 from arena_bundle.sandboxed import (
     ANSWER_SECONDS,
@@ -61,6 +61,10 @@ APART_KEYS = ("game", "labels", "size", "exact", "format", "kind", "test")
 """Keys of a board that must be the same with other agents."""
 LADDER_KEYS = ("game", "kind", "returns", "has_chance", "has_openings")
 """Keys of a board of a ladder that must be the same with other agents: its entries come and go, and it never ends."""
+OLD_DECISIONS = (
+    "the expanded states and the agents whose actions were random: the records lack them, perhaps because another version of "
+    "arena wrote them"
+)
 COMPLETE = "the schedule is complete: no match was added or dropped"
 RULES = "all records follow the rules of their games, and their positions and chance events follow from the seed"
 MAX_NAMED = 5
@@ -442,7 +446,10 @@ class SandboxChecks:
         spent = sum([one.seconds for one in record.decisions])
         seconds = min(MATCH_SECONDS + SECONDS_PER_RECORDED * spent, MAX_MATCH_SECONDS)
         answer = host.ask(Replayed, "play", seconds, match=place)
-        played, before = answer.record, json.loads(json.dumps(record.timeless()))
+        played, before = answer.record, json.loads(json.dumps(list_repeated(record)))
+        if not self._files.one_version and lacks_only(before["decisions"], played.get("decisions")):
+            self._note(OLD_DECISIONS)
+            before["decisions"] = played["decisions"]
         found = [
             f"{key} was recorded as {abbreviate(before[key])}, but is {abbreviate(played.get(key))} in the replay"
             for key in before
@@ -511,6 +518,28 @@ class SandboxChecks:
         if differences:
             raise Contradiction("; ".join(differences[:3]))
         self._computed = True
+
+
+def lacks_only(before: Any, played: Any) -> bool:
+    """Return whether the recorded decisions differ from those of a replay only because they lack expanded states, or marks of
+    fallbacks, which earlier versions did not write.
+    """
+    if before == played or not isinstance(played, list) or len(before) != len(played):
+        return False
+    for key in (EXPANDED, "fallback"):
+        if not any(key in one or key in one.get("spent", ()) for one in before):
+            played = [leave_out(one, key) for one in played]
+    return bool(before == played)
+
+
+def leave_out(decision: Any, key: str) -> Any:
+    """Return a decision of a replay without one amount or mark. It comes from the sandbox, so it may have any type."""
+    if not isinstance(decision, dict):
+        return decision
+    spent = decision.get("spent")
+    left = {name: amount for name, amount in spent.items() if name != key} if isinstance(spent, dict) else spent
+    plain = {name: value for name, value in decision.items() if name not in (key, "spent")}
+    return {**plain, "spent": left} if left else plain
 
 
 def list_computed(sheets: Sequence[Mapping[str, Any]]) -> str:

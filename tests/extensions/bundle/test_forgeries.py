@@ -351,3 +351,68 @@ def test_a_missing_entry_hides_no_invented_limit(
     code, verdict = verdict_on(forged(out, change), capsys, "--replay", "0")
     assert code == 1
     assert expected in verdict["contradictions"][0]
+
+
+SLOW = PLUGIN.replace(
+    "return game", "for _ in range(50):\n            game.result(state, game.actions(state)[0])\n        return game"
+)
+TILES = "game: {name: sliding-tiles, columns: 2}\nagents: [a-star, bfs]\nrounds: 2\n"
+
+
+def edit_decisions(files: Files, edit: Callable[[dict[str, Any], list[Any]], object]) -> None:
+    """Change every decision of all matches."""
+    records = [json.loads(line) for line in files["records.jsonl"].splitlines()]
+    for record in records:
+        for decision in record["decisions"]:
+            edit(record, decision)
+    files["records.jsonl"] = b"".join([json.dumps(one).encode() + b"\n" for one in records])
+
+
+@pytest.mark.usefixtures("bubblewrap")
+def test_invented_numbers_of_expanded_states_are_caught(
+    tmp_path: Path, forged: Forge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Records of earlier versions lack these numbers. Without them, nothing contradicts, but the verdict says so."""
+    out = pack(play(tmp_path, TILES))
+    assert verdict_on(out, capsys)[0] == 0
+    less = forged(out, lambda files: edit_decisions(files, lambda _, one: one[6].update(expanded=1)))
+    code, verdict = verdict_on(less, capsys)
+    assert code == 1
+    assert "differs: decisions was recorded" in verdict["contradictions"][0]
+
+    def drop(files: Files) -> None:
+        change_old(files)
+        edit_decisions(files, lambda _, one: one.__setitem__(6, None))
+
+    code, verdict = verdict_on(forged(out, drop), capsys)
+    assert (code, verdict["contradictions"], verdict["equal"]) == (3, [], 4)
+    assert sum("the expanded states and the agents whose actions were random" in one for one in verdict["not_shown"]) == 1
+
+
+def mark(owner: str | None, record: dict[str, Any], decision: list[Any]) -> None:
+    """Say that the decisions of one agent were random; None for nobody."""
+    decision[8] = record["labels"][decision[0]] == owner
+    record["fallbacks"] = sum([one[8] for one in record["decisions"]]) if owner else record["fallbacks"]
+
+
+@pytest.mark.usefixtures("bubblewrap")
+@pytest.mark.parametrize(
+    ("owner", "old", "expected"),
+    [("random", False, "differs: "), ("random", True, "differs: "), (None, False, "marked decisions, got 0")],
+)
+def test_random_actions_of_another_agent_are_caught(
+    owner: str | None, old: bool, expected: str, tmp_path: Path, forged: Forge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The agent of the plugin uses up its budget before it answers. The marks go to its opponent, or they are missing."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    spec = "game: tic-tac-toe\nplugins: [slow.py]\nrounds: 2\nagents: [random, {agent: last, limits: {nodes: 5}}]\n"
+    out = pack(play(tmp_path, spec))
+    assert verdict_on(out, capsys)[0] == 0
+
+    def change(files: Files) -> None:
+        change_old(files) if old else None
+        edit_decisions(files, lambda record, one: mark(owner, record, one))
+
+    code, verdict = verdict_on(forged(out, change), capsys)
+    assert code == 1
+    assert expected in verdict["contradictions"][0]
