@@ -68,7 +68,7 @@ def change_values(record: dict[str, Any], new: dict[str, Any]) -> None:
 
 @pytest.mark.usefixtures("bubblewrap")
 def test_the_matches_of_a_ladder_must_follow_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The verdict also says what no bundle of a ladder shows."""
+    """The verdict also says what a bundle of a ladder can never show."""
     store = make_ladder(tmp_path)
     out = tmp_path / "ladder.arena"
     assert call(bundle, store, "-o", out) == 0
@@ -112,8 +112,8 @@ def test_copies_of_a_good_match_are_caught(tmp_path: Path, capsys: pytest.Captur
     assert "and its seats belong to another match, too" in verdict["contradictions"][0]
 
 
-def test_a_ladder_with_ranks_of_its_own_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Ratings and scores rank a ladder, so the ranks of a format can only be invented."""
+def test_a_bundle_of_a_ladder_with_invented_ranks_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ladders are ranked by ratings or scores, so ranks given by a format can only be invented."""
     store, out = make_ladder(tmp_path), tmp_path / "ladder.arena"
     assert call(bundle, store, "-o", out) == 0
     files = read(out)
@@ -168,7 +168,7 @@ def test_the_archive_of_a_submission_cannot_leave_its_folder(
     assert [one for one in read(out) if "submissions" in one] == ["tournament/submissions/p-0123abcd/quick@2/agent.py"]
 
 
-def test_a_member_of_a_ladder_cannot_prevent_its_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_author_cannot_prevent_a_bundle_of_the_ladder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A team named like an agent does not affect the bundle, and neither does an e-mail address that starts with a common
     word.
     """
@@ -230,7 +230,7 @@ def test_texts_and_code_of_a_ladder_with_names_are_left_out(tmp_path: Path, caps
 
 
 def test_a_plugin_of_a_ladder_has_the_same_name_in_all_runs(tmp_path: Path) -> None:
-    """The second run has one more plugin, whose name comes first. The matches were played with one version of each."""
+    """The second run has one more plugin, whose name comes first. The matches were played with one version of each plugin."""
     (tmp_path / "first.py").write_text(PLUGIN.replace("last", "first").replace("Last", "First"))
     store = play(tmp_path, "game: tic-tac-toe\nrounds: 1\nplugins: [last.py]\nagents: [random, last]\n")
     play(tmp_path, "game: tic-tac-toe\nrounds: 1\nplugins: [first.py, last.py]\nagents: [random, last, first]\n")

@@ -86,10 +86,10 @@ def test_checks_end_with_the_ladder_and_are_repeated_after_a_restart(tmp_path: P
 
 
 @pytest.mark.process
-def test_a_check_that_lasts_longer_than_its_turn_is_dropped_and_checked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All its processes end before an attempt at a hidden position begins. Each time, it gets more time, so that it ends."""
+def test_a_check_that_outlasts_its_turn_is_dropped_and_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All its processes end before an attempt at a hidden position begins. Each repetition gets more time, so the check
+    eventually finishes.
+    """
     monkeypatch.setattr("arena_ladder.turns.TURN_SECONDS", 0.1)
     monkeypatch.setattr("arena_ladder.examination.OVERRUN_SECONDS", 0.4)
     turns, begun, left = Turns(0.1), tmp_path / "begun", []

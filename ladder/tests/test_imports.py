@@ -15,8 +15,8 @@ from tests.ladder.hosting import GOOD, SPEC, agent
 
 
 def test_all_imports_of_a_submission_are_found() -> None:
-    """Imports are found at the top, in functions and in conditions. Own modules, the standard library and relative imports
-    pass.
+    """Imports are found at module level, in functions and in conditions. The submission's own modules, the standard library and
+    relative imports are allowed.
     """
     files = {
         "agent.py": "import os.path, torch.nn\nfrom helper import f\nfrom . import helper\nfrom arena import Agent\n"
@@ -30,7 +30,7 @@ def test_all_imports_of_a_submission_are_found() -> None:
 
 @pytest.mark.process
 def test_a_submission_that_imports_another_package_is_refused(tmp_path: Path) -> None:
-    """The reason has the name of the author's file, the line, and the allowed packages."""
+    """The reason names the author's file, the line and the allowed packages."""
     spec = SPEC.replace("{per_day: 1000}", "{packages: [numpy]}")
     (tmp_path / "course.yaml").write_text(spec)
     ladder = load_ladder(tmp_path / "course.yaml")

@@ -59,7 +59,7 @@ def test_tokens_are_created_before_the_first_start_and_help_needs_no_store(
 def test_validate_accepts_the_spec_of_a_ladder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The spec comes from the manual and has all keys that a tournament does not have."""
+    """The spec comes from the manual and uses all keys that tournaments do not have."""
     monkeypatch.chdir(tmp_path)
     Path("authors.txt").write_text("ada\nbob\n")
     manual = (PAGES / "ladder.md").read_text().partition("<!-- file: course.yaml -->\n```yaml\n")[2].partition("```")[0]

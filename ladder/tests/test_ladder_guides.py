@@ -125,7 +125,7 @@ def test_the_student_page_lists_the_limits_of_the_check() -> None:
     assert {5: "five"}[FAULTS_IN_ROW] + " matches in a row" in page
 
 
-def test_the_spec_page_has_every_key_of_a_ladder_with_its_default() -> None:
+def test_the_spec_page_lists_every_key_of_a_ladder_with_its_default() -> None:
     """The defaults are those of the model of the spec."""
     from arena_ladder.spec import DEFAULT_INTERVAL, LADDER_KEYS, REFUSED_KEYS, SubmissionKeys
 

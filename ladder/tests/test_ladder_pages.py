@@ -117,7 +117,7 @@ def _feedback(ladder: HostedLadder, token: str) -> Any:
 
 
 def test_feedback_shows_the_boards_of_costly_positions(browser: Any, ladder: HostedLadder, ada: str) -> None:
-    """Each board has the move that was played and a better one. The link opens the match at this position."""
+    """Each board shows the move that was played and a better one. The link opens the match at this position."""
     assert ladder.admin("feedback").returncode == 0
     eventually(lambda: ladder.ask("/health").body["state"] != "reviewing" and _feedback(ladder, ada) is not None)
     costly = _feedback(ladder, ada)["costly"]
@@ -181,7 +181,7 @@ def test_standings_are_updated_without_a_reload(browser: Any, ladder: HostedLadd
 
 
 def test_the_page_of_an_agent_shows_its_results_and_replays(browser: Any, ladder: HostedLadder, ada: str) -> None:
-    """The page has the rating curve, the score against each opponent, and a match that can be stepped through to its end."""
+    """The page shows the rating curve, the score against each opponent, and a match that can be stepped through to its end."""
     with Visitor(browser, ladder) as visitor:
         page = visitor.go("/", "tbody th a")
         page.get_by_role("link", name="ada/mine@1").click()

@@ -1,4 +1,4 @@
-"""What a ladder keeps: asked for at every moment, also when it has taken in a great deal, and while others hold the file."""
+"""The store of a ladder answers queries at any time, even if it is large, and while other processes lock the file."""
 
 import asyncio
 import sqlite3
@@ -103,7 +103,7 @@ def test_the_public_state_names_no_folder_of_the_host(
     assert str(host.trouble) == text, "the host reads all of it"
 
 
-def test_a_page_passes_on_no_error_with_a_file_of_the_host(host: LadderHost, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_page_shows_an_error_that_names_a_file_of_the_host(host: LadderHost, monkeypatch: pytest.MonkeyPatch) -> None:
     app, path = LadderApp(host), host.store.path
 
     async def answer(*_: object) -> dict[str, str]:

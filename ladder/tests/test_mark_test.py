@@ -151,7 +151,7 @@ def test_the_capital_is_the_mean_of_the_products() -> None:
 
 
 def test_versions_share_the_error_rate_of_their_author() -> None:
-    """Any number of versions has at most the error rate of one version."""
+    """All versions together have at most the error rate of one version, whatever their number."""
     assert sum(version_share(number) for number in range(1, 10_000)) == pytest.approx(1, abs=1e-4)
     limits = MarkRule(300, 3).limits(np.array([1, 2, 5]))
     assert np.exp(-limits) == pytest.approx([0.05 / 900 * share for share in (0.8, 0.1, 0.01)])

@@ -240,9 +240,8 @@ def test_a_secret_seed_is_revealed_only_when_a_ladder_ends(tmp_path: Path) -> No
 
 @pytest.mark.process
 def test_a_restart_loads_no_agents_and_their_output_does_not_reach_the_host(tmp_path: Path) -> None:
-    """The module of the agent notes when it is loaded: for its check and for its matches, but not for a restart.
-
-    The agent also prints a lot, which would fill the log of a ladder in a night. Its author reads the end of it.
+    """The module of the agent notes when it is loaded: for its check and for its matches, but not for a restart. The agent also
+    prints so much that it would fill the log of a ladder in a night. Its author can read the end of this output.
     """
     said = tmp_path / "loaded.txt"
     loud = agent("print('noise ' * 4000, file=sys.stderr)\n        " + GOOD).replace(b"import os", b"import sys, os")

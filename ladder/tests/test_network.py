@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 
 
 def test_the_option_public_trusts_the_headers_of_a_proxy(tmp_path: Path) -> None:
-    """Host and origin are those of the proxy, and it names the client. The guide configures Caddy and nginx in this way."""
+    """The proxy sets the host and the origin, and names the client. The guide configures Caddy and nginx in this way."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     with HostedLadder(tmp_path, SPEC, "--public", "https://arena.example.org", "--port", str(port)) as own:

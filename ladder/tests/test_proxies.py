@@ -1,4 +1,4 @@
-"""A ladder behind Caddy and behind nginx, by the blocks of its guide with other names, ports and certificates."""
+"""A ladder behind Caddy and behind nginx, configured as in its guide, but with different names, ports and certificates."""
 
 import json
 import os
@@ -156,7 +156,7 @@ def _wait(port: int, process: "subprocess.Popen[bytes]", errors: Path) -> None:
 
 
 def test_no_address_redirects_from_https_to_http(proxied: Proxied) -> None:
-    """Requests by HTTP, with a trailing slash, or to an old address are redirected to HTTPS or to another path."""
+    """Requests over HTTP, with a trailing slash, or to an old address are redirected to HTTPS or to another path."""
     home = proxied.asked("/")
     assert (home.status, home.getheader("content-type"), home.getheader("set-cookie")) == (200, "text/html; charset=utf-8", None)
     assert proxied.asked("/static/standings.js").status == 200

@@ -441,7 +441,9 @@ def test_a_puzzle_and_a_game_share_a_ladder_site(browser: Any, tmp_path: Path) -
     ids=["steps", "wrong", "slow"],
 )
 def test_the_check_refuses_wrong_solvers(ledger: Ledger, tmp_path: Path, content: bytes, reason: str | None) -> None:
-    """An agent that moves step by step is refused, and so is a wrong solution. A slow solver may solve other positions."""
+    """An agent that moves step by step is refused, and so is a wrong solution. A slow solver passes, because it may solve other
+    positions.
+    """
     (tmp_path / "puzzle.yaml").write_text(SPEC.replace("START", "3"))
     ledger.expect("ada")
     one = ledger.submit("ada", None, "python", "mine.py", content, 100)

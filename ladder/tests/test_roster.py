@@ -58,7 +58,7 @@ def test_a_roster_may_have_the_formats_of_spreadsheets(tmp_path: Path) -> None:
     ],
 )
 def test_a_roster_with_an_error_is_refused_as_a_whole(tmp_path: Path, content: bytes, found: list[str]) -> None:
-    """Every error has its line."""
+    """Every error names its line."""
     (tmp_path / "roster.csv").write_bytes(content)
     (tmp_path / "course.yaml").write_text(SPEC.replace("NAMES", "ids"))
     with pytest.raises(SpecError) as raised:
@@ -93,7 +93,7 @@ def test_tokens_for_all_are_printed_once_as_csv(
 
 
 def test_a_link_shows_a_token_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The store does not contain the codes. A new link replaces the old one, and --all skips authors who have a token."""
+    """The store does not contain the codes. A new link replaces the old one, and --all skips authors with a token."""
     monkeypatch.chdir(tmp_path)
     Path("course.yaml").write_text(SPEC.replace("NAMES", "ids"))
     Path("roster.csv").write_text(ROSTER)
@@ -157,8 +157,8 @@ def test_a_forgotten_author_leaves_no_data(ledger: Ledger) -> None:
 
 
 def test_tokens_and_links_do_not_begin_with_a_hyphen(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a CSV file, a cell that begins with a hyphen could be a formula, so an apostrophe is put before it. One of 64 tokens
-    would begin so.
+    """In a CSV file, a cell that begins with a hyphen could be a formula, so an apostrophe is put before it. Otherwise, one token
+    in 64 would begin with a hyphen.
     """
     drawn = iter(["-one", "-two", "three", "-four", "five", "-six", "seven"])
     monkeypatch.setattr("arena_ladder.authors.token_urlsafe", lambda _: next(drawn))
@@ -170,7 +170,7 @@ def test_tokens_and_links_do_not_begin_with_a_hyphen(ledger: Ledger, monkeypatch
 def test_the_host_sees_all_submissions_and_identical_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The list has the names behind pseudonyms. A copy is reported for both authors, but not within a team."""
+    """The list shows the names behind pseudonyms. A copy is reported for both authors, but not within a team."""
     monkeypatch.chdir(tmp_path)
     Path("course.yaml").write_text(SPEC.replace("NAMES", "pseudonyms"))
     Path("roster.csv").write_text(ROSTER)

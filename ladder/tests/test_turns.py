@@ -97,7 +97,7 @@ def test_attempts_that_do_not_end_in_time_are_dropped_before_a_check_begins(cloc
 
 @pytest.mark.parametrize(("start", "longest"), [(2.0, 10), (12.5, 10), (14.5, 20), (60.0, 60)])
 def test_an_agent_with_a_long_start_attempts_its_positions(clock: VirtualClock, start: float, longest: float) -> None:
-    """Each turn starts the processes again. An attempt of 2 s follows on a start within the limit of a minute."""
+    """Each turn starts the processes again. An attempt of 2 s follows a start within the limit of a minute."""
     turns = Turns(2.0, 60.0)
     attempts, checks = Player(turns, Side.HIDDEN, lambda: start + 2), Player(turns, Side.OPEN, lambda: 1.0)
     run(clock, [attempts, checks], 2000)
@@ -150,7 +150,7 @@ def test_a_match_that_began_late_gets_its_whole_time_if_the_turn_becomes_longer(
         clock.now += 3
 
 
-def test_a_ladder_pauses_as_long_as_its_match_exceeded_the_turn(clock: VirtualClock) -> None:
+def test_a_ladder_pauses_for_the_time_by_which_its_match_exceeded_the_turn(clock: VirtualClock) -> None:
     turns, began = Turns(2.0), clock.now
     match = enter(turns, Side.OPEN)
     clock.now += 10
@@ -186,7 +186,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def test_turns_get_longer_if_an_attempt_is_dropped_twice(bench: Bench, clock: VirtualClock) -> None:
-    """The agent has a long start. Attempts that are dropped once may have begun at the end of a turn."""
+    """The agent has a long start. An attempt that is dropped only once may have begun late in its turn."""
     turns = Turns(2.0, 60.0)
     runner = ContestRunner(bench.ladder, bench.store, bench.ledger, CodeFolder(bench.ledger, 1 << 20), 1, turns)
     runner._side = Side.HIDDEN
@@ -214,7 +214,7 @@ def test_turns_get_longer_if_an_attempt_is_dropped_twice(bench: Bench, clock: Vi
 # Limits
 
 
-def test_turns_last_as_long_as_the_longest_limits_and_every_match_has_one(tmp_path: Path) -> None:
+def test_turns_are_as_long_as_the_longest_limits_and_every_match_has_a_limit(tmp_path: Path) -> None:
     """A match without a time limit may never end, so attempts at hidden positions would wait for ever."""
     (tmp_path / "puzzle.yaml").write_text(PUZZLE)
     (tmp_path / "game.yaml").write_text(SPEC)

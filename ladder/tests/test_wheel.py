@@ -13,7 +13,7 @@ import pytest
 from arena_ladder.wheel import list_wheels, pack_wheel, read_wheel
 
 
-def test_a_rebuilt_wheel_has_the_published_files() -> None:
+def test_a_rebuilt_wheel_contains_the_published_files() -> None:
     """The digests are those in the metadata of the installed distribution."""
     installed = distribution("pluggy")
     published = [
@@ -30,7 +30,7 @@ def test_a_rebuilt_wheel_has_the_published_files() -> None:
 
 @pytest.mark.process
 def test_pip_can_install_both_wheels_that_a_ladder_serves(tmp_path: Path) -> None:
-    """The wheel of arena has no files of the ladder. The wheel of the ladder has its pages and its manual."""
+    """The wheel of arena contains no files of the ladder. The wheel of the ladder contains its pages and its manual."""
     target = tmp_path / "site"
     wheels = list_wheels()
     assert [*wheels.values()] == ["fairarena", "fairarena-ladder"]

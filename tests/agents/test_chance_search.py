@@ -153,7 +153,9 @@ def test_star2_generates_fewer_nodes_than_expectimax(decide: Any) -> None:
 
 
 def test_expectimax_equals_minimax_on_a_game_without_chance(decide: Any, open_positions: list[Any]) -> None:
-    """On tic-tac-toe, Expectimax has the action, value and nodes of Minimax, and Star2 has its value."""
+    """On tic-tac-toe, Expectimax finds the same action and value with the same nodes as Minimax, and Star2 finds the same
+    value.
+    """
     for state in open_positions[::97]:
         expected = decide(Minimax(depth=3), TicTacToe(), state)
         assert decide(Expectimax(depth=3), TicTacToe(), state)[:3] == expected[:3]

@@ -100,7 +100,9 @@ def test_the_strategies_refuse_other_games() -> None:
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, 1.0])
 def test_noise_flips_actions_with_its_probability(noise: float) -> None:
-    """Both players intend to cooperate. A turn pays 3 if no action is flipped, 5 if only the own one is, and 1 if both are."""
+    """Both players intend to cooperate. A turn pays 3 if no action is flipped, 5 if only the player's own action is, and 1 if
+    both are.
+    """
     game = PrisonersDilemma(turns=1, noise=noise)
     expected = 3 * (1 - noise) ** 2 + 5 * noise * (1 - noise) + noise**2
     assert value(game, lambda _, __: {"C": 1.0}, "") == pytest.approx(expected)

@@ -80,7 +80,7 @@ def make_agent(name: str, policy: str) -> Agent:
     return REGISTRY.agents[name](**options)
 
 
-def test_the_table_has_every_game_that_may_refuse_an_agent() -> None:
+def test_the_table_lists_every_game_that_may_refuse_an_agent() -> None:
     """An agent may be refused if the rules have chance, hidden information or simultaneous moves."""
     assert set(PLAYERS) == {name for name, kind in REGISTRY.games.items() if Traits.of(kind()) & set(Traits.COPED)}
 

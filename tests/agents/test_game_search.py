@@ -179,7 +179,7 @@ def best_by_brute_force(game: Game, state: Any, seat: int) -> float:
 
 @pytest.mark.parametrize("agent", [Minimax, AlphaBeta, TypeA, TypeAPlus, Lookahead])
 def test_a_seat_may_move_several_times_in_a_row(agent: Callable[..., Agent], decide: Decide) -> None:
-    """Values must follow `to_move` and not the parity of the depth. The rows are random; brute force has the true values."""
+    """Values must follow `to_move` and not the parity of the depth. The rows are random; brute force finds the true values."""
     rng = random.Random(11)
     for _ in range(60):
         game = TwoTurns(row=[rng.randint(1, 3) for _ in range(rng.randint(1, 9))])

@@ -161,7 +161,7 @@ def test_mcts_approximates_the_value_of_a_game_of_unlimited_length(decide: Decid
     assert (decided.action, decided.value) == ("roll", pytest.approx(2 * 6 / 7 - 1, abs=0.05))
 
 
-def test_mcts_samples_chance_by_its_probabilities(decide: Decide) -> None:
+def test_mcts_samples_chance_outcomes_with_their_probabilities(decide: Decide) -> None:
     """A lottery won once in ten times is worth -0.8, which is less than a certain loss of 0.5."""
 
     class Lottery(Guess):

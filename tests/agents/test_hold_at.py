@@ -51,7 +51,7 @@ def test_hold_at_20_against_itself_wins_as_often_as_published() -> None:
     assert wins[0, 0] == pytest.approx(PUBLISHED, abs=1e-6)
 
 
-def test_it_holds_with_enough_to_win_and_plays_only_pig() -> None:
+def test_hold_at_holds_with_enough_to_win_and_plays_only_pig() -> None:
     game = Pig(target=50)
     states = [(0, False, 10, 40, 0), (0, False, 9, 40, 0), (1, False, 14, 0, 30), (1, False, 15, 0, 30)]
     asked = [HoldAt(at=15).choose(game, state, None) for state in states]  # type: ignore[arg-type]

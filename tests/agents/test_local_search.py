@@ -254,8 +254,8 @@ def test_climbs_agree_with_a_naive_implementation(kind: type[Queens], sideways: 
         assert (solved.answer.state, solved.answer.steps) == climb_naively(solved.start, sideways)
 
 
-def test_strict_climbing_at_random_has_the_exact_chance_on_5_queens() -> None:
-    """The exact chance is computed over all 3,125 starts, with ties broken uniformly."""
+def test_strict_climbing_solves_5_queens_with_the_exact_probability() -> None:
+    """The exact probability is computed over all 3,125 starts, with ties broken uniformly."""
     chances: dict[tuple[int, ...], float] = {}
 
     def chance(rows: tuple[int, ...]) -> float:
@@ -276,7 +276,7 @@ def test_strict_climbing_at_random_has_the_exact_chance_on_5_queens() -> None:
 
 
 @pytest.mark.parametrize("ascent", ["first-choice", "stochastic"])
-def test_first_choice_and_stochastic_climbing_have_the_exact_chance_on_5_queens(ascent: Any) -> None:
+def test_first_choice_and_stochastic_climbing_solve_5_queens_with_the_exact_probability(ascent: Any) -> None:
     """Both variants take each better successor with the same probability (Russell and Norvig, section 4.1.1)."""
     chances: dict[tuple[int, ...], float] = {}
 
@@ -475,7 +475,9 @@ class Stock(Puzzle):
     ("tournament", [1 - (3 / 4) ** 3, (3 / 4) ** 3 - (2 / 4) ** 3, (2 / 4) ** 3 - (1 / 4) ** 3, (1 / 4) ** 3]),
 ])  # fmt: skip
 def test_parents_are_selected_with_the_documented_probabilities(selection: Any, chances: list[float]) -> None:
-    """Costs 1 to 4 are equally frequent. Roulette weighs a state by the distance to the highest cost; a tournament has three."""
+    """Costs 1 to 4 are equally frequent. Roulette weighs a state by the distance to the highest cost; a tournament compares
+    three.
+    """
     stock = Stock()
     solve(Genetic(population=6000, mutation=0.0, generations=1, selection=selection), stock, blind=True)
     counted = Counter(cost for cost, _ in stock.parents)
@@ -543,7 +545,7 @@ def test_an_exhausted_node_budget_ends_with_the_best_state_so_far(agent: Callabl
 
 @pytest.mark.parametrize("agent", LOCAL)
 def test_reports_never_get_worse(agent: Callable[..., Agent]) -> None:
-    """Each report has the true value and is at least as good as the report before. The last report is the answer."""
+    """Each report gives the true value and is at least as good as the report before. The last report is the answer."""
     for seed in range(5):
         solved = solve(agent(), NQueens(), seed)
         values = [value for _, value in solved.reports]

@@ -92,7 +92,7 @@ def test_an_endless_line_ends_with_an_error_that_suggests_a_limit(agent: Agent) 
 
 
 def test_a_warning_says_that_a_line_may_never_end(tmp_path: Any) -> None:
-    """The warning comes for each search without a limit, and not for an agent with a depth."""
+    """The warning is given for each search without a limit, and not for an agent with a depth."""
     file = tmp_path / "ring.py"
     file.write_text(PLUGIN)
     agents = ["random", "minimax", "alpha-beta", {"agent": "alpha-beta", "depth": 4, "label": "four"}]

@@ -167,7 +167,7 @@ class TwoTurns(Game):
 
 
 def test_a_seat_may_move_several_times_in_a_row(decide: Decide) -> None:
-    """Returns must be credited to the seat that moved and not to alternate plies. Brute force has the true values."""
+    """Returns must be credited to the seat that moved and not to alternate plies. Brute force finds the true values."""
     rng = random.Random(5)
     for _ in range(40):
         game = TwoTurns(row=[rng.randint(1, 3) for _ in range(rng.randint(2, 8))])

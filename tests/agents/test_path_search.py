@@ -145,7 +145,7 @@ def test_a_star_and_ida_star_have_equal_costs_only_without_a_weight() -> None:
     assert differ
 
 
-def test_a_star_breaks_ties_by_the_larger_g() -> None:
+def test_a_star_prefers_the_larger_g_among_ties() -> None:
     """On an open grid from corner to corner, every cell has the same f, so A* walks straight to the goal.
 
     It expands one cell of each of the 2 * 19 steps, and generates at most four neighbors of each.

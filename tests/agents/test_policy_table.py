@@ -60,7 +60,7 @@ def test_an_equilibrium_from_a_file_cannot_be_exploited(equilibrium: str) -> Non
     assert record.termination == "normal"
 
 
-def test_actions_are_sampled_by_their_probabilities(equilibrium: str) -> None:
+def test_actions_are_sampled_with_their_probabilities(equilibrium: str) -> None:
     """The tolerance is four standard deviations. A certain action draws no random number."""
     game, agent = KuhnPoker(), PolicyTable(file=equilibrium)
     search: Any = type("Asked", (), {"rng": random.Random(3)})()
@@ -89,7 +89,7 @@ def test_actions_may_contain_spaces_and_equals_signs(tmp_path: Path) -> None:
 
 @settings(max_examples=500, deadline=None)
 @given(st.text("a=0. \t-", max_size=12))
-def test_actions_are_split_as_a_regular_expression_does(text: str) -> None:
+def test_lines_are_split_as_a_regular_expression_would_split_them(text: str) -> None:
     """The expression reads an action up to the first `=PROBABILITY`, but takes minutes for a line of 30 kB without one."""
     expression = re.compile(r"\s*(\S.*?)=([-+.\w]+)(?=\s|$)")
     expected = [] if expression.sub("", text).strip() else expression.findall(text)

@@ -83,7 +83,7 @@ def test_the_first_row_keeps_the_largest_search_and_the_second_the_latest(game: 
     ("written", "size"),
     [(128, 128), ("128", 128), ("1kB", 1_000), ("64MB", 64_000_000), ("64 mb", 64_000_000), ("0.5 MB", 500_000)],
 )
-def test_sizes_are_parsed_in_bytes(written: Any, size: int) -> None:
+def test_sizes_are_converted_to_bytes(written: Any, size: int) -> None:
     assert size_of(written) == size
 
 

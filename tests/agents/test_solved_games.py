@@ -137,7 +137,7 @@ def test_cfr_plus_solves_a_game_of_perfect_information() -> None:
 
 
 def test_equal_games_share_one_solution_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Equal instances return the same object. Other iterations or parameters have solutions of their own."""
+    """Equal instances return the same object. Instances with other iterations or parameters have their own solutions."""
     first = CFRPlus(iterations=3).policy(KuhnPoker(), ("J?", ""))
     assert CFRPlus(iterations=3).policy(KuhnPoker(), ("J?", "")) is first
     assert CFRPlus(iterations=4).policy(KuhnPoker(), ("J?", "")) is not first

@@ -217,7 +217,7 @@ def test_a_table_saves_most_nodes_of_a_deep_search(decide: Decide) -> None:
 
 @pytest.mark.parametrize("limits", [{"nodes": 300}, {"nodes": 300, "depth": 3}, {"depth": 3}])
 def test_a_search_with_a_table_respects_its_limits(limits: dict[str, int]) -> None:
-    """It respects its limits of nodes and depth, and its moves are never replaced by random ones."""
+    """The limits are those of nodes and depth. No move is replaced by a random one."""
     record = play("connect-four", [AlphaBeta(table=True), AlphaBeta(table=True)], limits={**limits, "moves": 10})
     assert record.fallbacks == 0
     for decision in record.decisions:

@@ -129,7 +129,7 @@ def test_an_estimate_that_is_too_large_for_a_float_is_refused(agent: Agent, give
 @pytest.mark.parametrize("agent", INFORMED, ids=name)
 @pytest.mark.parametrize("kind", [Fraction, Decimal, np.float32, np.int64, int])
 def test_an_estimate_may_be_a_number_of_any_type(agent: Agent, kind: Any) -> None:
-    """The record is the one that floats give."""
+    """The record is the same as with floats."""
     made = arena.play(Walk(), [agent], heuristics=estimate(lambda _: kind(3)))
     plain = arena.play(Walk(), [agent], heuristics=estimate(lambda _: 3.0))
     assert (made.termination, made.actions, made.cost) == (plain.termination, plain.actions, plain.cost)
@@ -215,7 +215,7 @@ def test_an_estimate_of_a_game_never_counts_as_a_win(agent: Agent, given: Any) -
 
 @pytest.mark.parametrize("agent", SEARCHES, ids=name)
 @pytest.mark.parametrize("given", [0.99, -0.99, 0.99 / 51 * 51])
-def test_the_bounds_of_the_range_are_allowed_also_after_rounding(agent: Agent, given: float) -> None:
+def test_the_bounds_of_the_range_are_allowed_even_after_rounding(agent: Agent, given: float) -> None:
     info = arena.heuristic("tried", game="tic-tac-toe")
     allowed = info(lambda game, state, player=0: given)
     record = arena.play("tic-tac-toe", [agent, RandomAgent()], heuristics=[allowed, None], limits={"nodes": 200, "depth": 3})

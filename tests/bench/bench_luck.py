@@ -44,7 +44,7 @@ def saved(spec: dict[str, Any]) -> float:
     return apart / shared
 
 
-def test_a_pair_of_pig_varies_less_by_shared_dice(bench: "Bench") -> None:
+def test_shared_dice_reduce_the_variance_of_a_pair_of_pig_matches(bench: "Bench") -> None:
     """Hold at 20 plays against hold at 25 for 2,500 rounds. In both matches of a round, a seat has the same dice."""
     agents = [{"agent": "hold-at", "at": 20}, {"agent": "hold-at", "at": 25}]
     bench.at_least(
@@ -52,7 +52,7 @@ def test_a_pair_of_pig_varies_less_by_shared_dice(bench: "Bench") -> None:
     )
 
 
-def test_a_pair_of_kuhn_varies_less_by_shared_cards(bench: "Bench", tmp_path: Path) -> None:
+def test_shared_cards_reduce_the_variance_of_a_pair_of_kuhn_poker_matches(bench: "Bench", tmp_path: Path) -> None:
     """Two equilibria play 3,000 rounds."""
     agents = []
     for name, alpha in (("never", 0.0), ("third", 1 / 3)):

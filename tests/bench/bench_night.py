@@ -56,7 +56,7 @@ def filled(path: Path, spec: Spec) -> float:
 
 
 @pytest.mark.filterwarnings("ignore:Benchmark fixture was not used")
-def test_records_in_and_boards_out(bench: "Bench", tmp_path: Path) -> None:
+def test_writing_records_and_computing_a_leaderboard_are_fast_enough(bench: "Bench", tmp_path: Path) -> None:
     """A store takes at least 20,000 records per second. The leaderboard of a million records takes at most 5 s, and the scan
     before a run continues takes at most 60 us per record. The memory does not grow.
     """

@@ -1,4 +1,4 @@
-"""An author is banned or deleted, or the ladder ends, while a file is on its way or in its check: it does not play."""
+"""An author is banned or deleted, or the ladder ends, while a submission is uploaded or checked: the submission does not play."""
 
 import sqlite3
 from collections.abc import Callable, Iterator

@@ -1,4 +1,6 @@
-"""An author hands in a star and pawns that lose to it on purpose: they never meet, and if they have met, it does not count."""
+"""An author hands in a strong agent, and weak ones that lose to it on purpose: they are never paired, and earlier games between
+them do not count.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -53,7 +55,7 @@ def test_agents_of_one_author_are_not_paired(ladder: LadderSpec, store: Store) -
 
 
 def test_earlier_games_between_agents_of_one_author_do_not_count(ladder: LadderSpec, store: Store) -> None:
-    """A store from before this rule has games of the strong agent against the author's weak one, and more of them are planned."""
+    """The store of an older version contains games of the strong agent against the author's weak one, and more are planned."""
     before, plan = begin(ladder, store), Plan(7, 0, PAWN, STAR, 0)
     runner, labels = MatchRunner(before.spec), before.labels(0)
     for number, pair in enumerate([(STAR, PAWN), (STAR, OTHER), ("greedy", PAWN)]):

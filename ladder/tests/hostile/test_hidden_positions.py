@@ -1,4 +1,6 @@
-"""A version attempts a hidden position and tells the check of another version of its author about it, whose log he can read."""
+"""A version that attempts a hidden position tells it to another version, which is in its check and whose log the author can
+read.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Submissions that hang at their start after their check: one worker waits for them."""
+"""Submissions that pass their check, but hang when they start later: only one worker waits for them."""
 
 from collections.abc import Iterator
 from contextlib import closing

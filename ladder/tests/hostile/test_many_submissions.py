@@ -70,8 +70,8 @@ def read(app: FastAPI, host: LadderHost, query: str = "") -> tuple[dict[str, Any
     return json.loads(answer.rpartition("\n")[2]), said
 
 
-def test_an_answer_has_at_most_twenty_submissions(app: FastAPI, host: LadderHost) -> None:
-    """It takes as many queries for 90 submissions as for 30. The other pages have the other submissions."""
+def test_an_answer_lists_at_most_twenty_submissions(app: FastAPI, host: LadderHost) -> None:
+    """Listing 90 submissions takes as many queries as listing 30. Further pages list the rest."""
     hand_in(host.ledger, 0, 30)
     few, asked = read(app, host)
     fewer, asked_for_fewer = read(app, host, "page=1")
@@ -162,8 +162,8 @@ def test_no_route_writes_in_the_thread_that_serves_all_requests(
     assert found[True] == 0
 
 
-def test_nobody_waits_for_a_wheel_that_others_ask_for(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More strangers ask for it than there are threads, while it is made."""
+def test_requests_for_a_wheel_delay_no_other_request(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are more such requests than threads while the wheel is built."""
     made = threading.Event()
     monkeypatch.setattr(pages, "read_wheel", lambda _name: made.wait() and b"wheel")
     monkeypatch.setattr(pages, "list_wheels", lambda: {"a.whl": "a"})

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.unit, pytest.mark.promise(hole="versions", isolation="
 
 @pytest.mark.parametrize("agents", [MAX_RETIRED + 20, 5 * MAX_RETIRED])
 def test_the_number_of_rated_agents_does_not_grow_with_the_agents_that_have_left(agents: int) -> None:
-    """Each agent has met the first one and its successor, so each has games."""
+    """Each agent has played against the first agent and against its successor."""
     rng, met = random.Random(1), Met()
     for one, other in pairwise(range(agents)):
         met.add(rng, one, other, 0.0)

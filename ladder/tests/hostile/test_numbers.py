@@ -12,7 +12,7 @@ from tests.ladder.hosting import HostedLadder
 
 @pytest.mark.promise(hole="text", isolation=("process", "sandbox"))
 def test_numbers_from_a_program_are_displayed_on_a_ladder(tmp_path: Path) -> None:
-    """The numbers are in the rows, matches and log of the program, on the pages and for its author."""
+    """They are in the standings, the matches and the log of the program, which its author can read."""
     with HostedLadder(tmp_path) as ladder:
         (token,) = ladder.tokens("ada")
         key = ladder.submit(token, PROGRAM.encode(), "program", name="odd").body["id"]

@@ -1,4 +1,4 @@
-"""Texts of an author in the pages of a ladder: what his agent prints, and how it fails, in a real browser."""
+"""Texts of an author on the pages of a ladder, in a real browser: what agents print, and the errors with which they fail."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ def visit(browser: Any) -> Iterator[Visit]:
 
 
 def test_a_text_of_an_author_runs_no_script_in_a_page_of_a_ladder(visit: Visit, tmp_path: Path) -> None:
-    """One agent prints the attack in its matches. Another one fails with it in its check, and is refused."""
+    """One agent prints the script in its matches. Another agent raises it as an error in its check, and is refused."""
     with HostedLadder(tmp_path, f"{SPEC}feedback: {{at: 02:00Z}}\n") as ladder:
         (token,) = ladder.tokens("ada")
         bodies = (f"print({ODD!r}); {GOOD}", f"raise RuntimeError({ODD!r})")

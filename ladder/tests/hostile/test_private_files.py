@@ -70,7 +70,7 @@ def test_a_store_that_an_admin_command_makes_is_private(folder: Path) -> None:
 
 
 def test_existing_files_are_made_private_when_the_ladder_starts(folder: Path) -> None:
-    """An earlier version created them. One of its processes was killed, and left a log of the database."""
+    """An earlier version created them. A process that was killed left a write-ahead log of the database."""
     place = folder / "results/course.db"
     with open_ladder(load_ladder("course.yaml"), place, 1) as host:
         use(host)

@@ -1,4 +1,4 @@
-"""An author reads the dice of a round on its page, and hands in an agent that knows them. No later match has them."""
+"""An author reads the dice of a round on its page, and hands in an agent that knows them. No later match uses them."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -75,7 +75,7 @@ def dice_of(record: Record) -> list[str]:
     return found
 
 
-def test_no_match_has_dice_that_a_page_has_shown_to_another_pair(pig: Bench) -> None:
+def test_no_match_uses_dice_that_a_page_has_shown_with_matches_of_another_pair(pig: Bench) -> None:
     """The first agents play, and then the last one arrives. The two games of a pair share their dice, as before."""
     shown: dict[frozenset[str], list[list[str]]] = {}
     for playing in (LABELS[:3], LABELS):
@@ -102,9 +102,7 @@ def is_start(one: str, other: str) -> bool:
 
 
 def test_later_plans_do_not_use_the_rounds_in_plans_of_an_older_version(pig: Bench) -> None:
-    """In older versions, agents that had not met these dice could get them. The waiting matches of such plans are still
-    played.
-    """
+    """In older versions, further agents could get these dice. Matches that are still waiting in such plans are played."""
     old = pig.ledger.plan([(0, "random", "second"), (0, *LABELS[:2]), (0, "random", LABELS[0]), (0, *LABELS[2:])])
     assert [plan.round for plan in old] == [0, 0, 1, 0]
     _, plans = pig.begin(*LABELS)

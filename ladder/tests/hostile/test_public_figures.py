@@ -1,4 +1,6 @@
-"""A solver chooses its figures so that they name the hidden positions. Nothing that the public or its author can read changes."""
+"""A solver encodes the hidden positions in the figures that it reports. Nothing that the public or its author can read
+changes.
+"""
 
 import asyncio
 from collections.abc import Iterator

@@ -62,7 +62,9 @@ def test_a_full_ladder_refuses_further_agents_and_replaces_versions(ledger: Ledg
 def test_a_ladder_with_too_many_agents_plays_with_the_latest_ones(
     tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The host's two agents count, too. The others are suspended, and their authors read the reason."""
+    """The host's two agents count towards the limit. The oldest submissions are suspended, and their authors are told the
+    reason.
+    """
     monkeypatch.setattr(spec, "MAX_ENTRIES", 5)
     (tmp_path / "course.yaml").write_text(SPEC)
     ladder = load_ladder(tmp_path / "course.yaml")

@@ -76,7 +76,7 @@ def run_checks(examiner: Examiner, clock: VirtualClock, seconds: float, cores: f
 def test_checks_use_at_most_half_of_the_time_of_the_workers(
     host: LadderHost, clock: VirtualClock, workers: int, most: float
 ) -> None:
-    """Each check computes for 5 s, the most that it may. The last check that begins may exceed the share. Two at most compute at
+    """Each check computes for 5 s, which is the maximum. The last check that begins may exceed the share. At most two compute at
     the same time, so with four workers nothing waits.
     """
     examiner = Examiner(host.ladder, host.ledger, host.folder, workers=workers)
@@ -86,8 +86,8 @@ def test_checks_use_at_most_half_of_the_time_of_the_workers(
 
 
 @pytest.mark.unit
-def test_agents_that_sleep_first_and_compute_then_do_not_get_more(host: LadderHost, clock: VirtualClock) -> None:
-    """While they sleep, six checks begin, and all of them compute later."""
+def test_agents_that_sleep_before_they_compute_do_not_get_more_time(host: LadderHost, clock: VirtualClock) -> None:
+    """Six checks begin while their agents sleep, and all of these agents compute later."""
     examiner = Examiner(host.ladder, host.ledger, host.folder, workers=1)
     sleeping = run_checks(examiner, clock, 4, 0.0, 100)
     assert 1 < len(sleeping) <= 6
@@ -106,7 +106,7 @@ def test_agents_that_sleep_first_and_compute_then_do_not_get_more(host: LadderHo
 def test_another_check_begins_beside_one_that_waits_but_not_beside_one_that_computes(
     host: LadderHost, clock: VirtualClock
 ) -> None:
-    """With one worker, one check computes at a time. With more workers, or those of a cluster, two do."""
+    """With one worker, one check computes at a time. With more workers, or on a cluster, two do."""
     for workers, most in ((1, 1), (2, 2), (8, 2)):
         examiner = Examiner(host.ladder, host.ledger, host.folder, workers=workers)
         checks: list[SubmissionCheck] = []
@@ -124,7 +124,7 @@ def test_another_check_begins_beside_one_that_waits_but_not_beside_one_that_comp
 @pytest.mark.unit
 def test_the_author_whose_checks_took_the_least_time_comes_first(host: LadderHost, clock: VirtualClock) -> None:
     """The checks of the others take 20 s, and there are about six for each of them. After six checks of a second, Ada has had as
-    many as they, but her next check still comes first.
+    many as the others, but her next check still comes first.
     """
     examiner = Examiner(host.ladder, host.ledger, host.folder, workers=1)
     slow = run_checks(examiner, clock, 240, 0.01, 20.0)

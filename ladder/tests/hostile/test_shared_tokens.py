@@ -61,13 +61,13 @@ def test_a_stranger_does_not_become_an_author_of_another_ladder_by_taking_the_na
 
 
 def test_a_token_is_valid_if_the_roster_is_the_same(ladders: dict[str, Ledger]) -> None:
-    """The other roster has the same id for another person."""
+    """The other roster lists the same id for a different person."""
     assert find_valid(ladders, ladders["one"].register("ada", "admin")) == {"one": "ada", "two": "ada"}
     assert find_valid(ladders, ladders["other"].register("ada", "admin")) == {"other": "ada"}
 
 
 def test_the_hosts_token_is_valid_if_the_roster_is_the_same(ladders: dict[str, Ledger]) -> None:
-    """An assistant who runs the open ladder does not see the hand-ins of the course."""
+    """An assistant in charge of the open ladder does not see the hand-ins of the course."""
     made = {name: ladders[name].make_host_token() for name in ("two", "open")}
     assert [name for name, ledger in ladders.items() if ledger.is_host(made["two"])] == ["one", "two"]
     assert [name for name, ledger in ladders.items() if ledger.is_host(made["open"])] == ["open"]
@@ -237,9 +237,9 @@ def test_a_store_that_was_moved_away_gets_later_tokens_and_bans(term: Path, caps
 
 @REPLACED
 @pytest.mark.parametrize("restored", ["a", "b"], ids=["the one that was told", "the other"])
-def test_an_older_copy_of_a_store_revives_nothing(term: Path, capsys: pytest.CaptureFixture[str], restored: str) -> None:
-    """The copy has the token of an author who was deleted on one of the ladders, a ban that has ended, a token that was replaced,
-    and a link for somebody who has been deleted.
+def test_an_older_copy_of_a_store_restores_no_old_rights(term: Path, capsys: pytest.CaptureFixture[str], restored: str) -> None:
+    """The copy contains the token of an author deleted on one of the ladders, a ban that has ended, a token that was replaced,
+    and a link for a deleted author.
     """
     (term / "roster.csv").write_text((term / "roster.csv").read_text() + "4,Dan,d@example.org,\n")
     to = ("--to", "https://a.example")
@@ -281,8 +281,8 @@ def test_a_command_gives_no_token_or_link_to_a_banned_author(term: Path, capsys:
         assert administer(capsys, spec, "links", "--all", *to) == "id,name,e-mail,team,link"
 
 
-def test_only_specs_with_the_same_authors_share_them(term: Path) -> None:
-    """Another YAML file may be anything, as long as it has no store."""
+def test_only_stores_of_specs_with_the_same_authors_share_tokens(term: Path) -> None:
+    """Other YAML files in the folder may contain anything, as long as they have no store."""
     ladder = load_ladder("a.yaml")
     assert [str(place) for place in find_sharing(ladder)] == ["results/b.db"]
     (term / "c.yaml").write_text("services: {web: 1}")

@@ -91,7 +91,7 @@ def test_a_submission_affects_only_its_own_sandbox(check: Examine, tmp_path: Pat
 
 @pytest.mark.promise(hole="judge", isolation="sandbox")
 def test_files_that_shadow_modules_affect_only_their_author(check: Examine, tmp_path: Path) -> None:
-    """The process imports the modules of Python and arena before it adds the folder of the submission."""
+    """The process imports modules of Python and arena before it adds the folder of the submission."""
     assert check(zipped(SHADOWS, tmp_path / "loaded")).agent == "mine"
     with pytest.raises(NotPassed, match="while it was loaded"):
         check(zipped(["colorsys.py"], tmp_path / "loaded", b"import colorsys\n" + GOOD))

@@ -1,4 +1,6 @@
-"""Strings of requests that are no valid text, or that take long to decode: each gets a refusal, and never an internal error."""
+"""Strings in requests that are not valid text, or that take long to decode: each is refused, and none causes an internal
+error.
+"""
 
 import asyncio
 import codecs
@@ -136,8 +138,8 @@ def test_no_charset_of_a_form_causes_an_internal_error(host: LadderHost, charset
         ("", 422),
     ],
 )
-def test_no_header_of_a_part_chooses_a_charset(host: LadderHost, said: str, status: int, asked: list[str]) -> None:
-    """A name of a file that is not in UTF-8 is no reason for a refusal, because it is only shown."""
+def test_a_header_of_a_part_cannot_choose_a_charset(host: LadderHost, said: str, status: int, asked: list[str]) -> None:
+    """A file name that is not in UTF-8 is accepted, because it is only displayed."""
     app, token = LadderApp(host).app(), host.ledger.register("ada", "admin")
     for names, more in (
         (b"name=\"file\"; filename*=arena-none''a.py; filename=a.py", b""),
@@ -174,8 +176,8 @@ def test_a_ladder_does_not_decode_quoted_cookies(host: LadderHost, several: bool
     assert unquoted == []
 
 
-def test_only_a_form_has_a_large_body(host: LadderHost) -> None:
-    """JSON is parsed at once, also without a token. Each of these numbers takes long."""
+def test_only_forms_may_have_a_large_body(host: LadderHost) -> None:
+    """JSON is parsed at once, even without a token, and each of these numbers takes long to parse."""
     host.ladder = replace(host.ladder, submissions=host.ladder.submissions.model_copy(update={"size_kb": 4000}))
     guard = LadderApp(host).guard(Site("localhost", 80))
     body = b"[" + b"1e-400," * 100_000 + b"1]"

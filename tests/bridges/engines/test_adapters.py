@@ -47,7 +47,7 @@ def test_an_adapter_sends_a_match_in_uci(engine: MakeEngine, talk: Any, tmp_path
 
 
 def test_an_adapter_reports_nodes_depth_and_value(engine: MakeEngine, talk: Any) -> None:
-    """The report has the last number of nodes, and the depth and value of the last exact score. By Elo's formula, 100
+    """The report gives the last number of nodes, and the depth and value of the last exact score. By Elo's formula, 100
     centipawns are 64 %.
     """
     adapter = talk("uci", engine("uci"))

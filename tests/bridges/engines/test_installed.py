@@ -107,7 +107,7 @@ def tromp_taylor(actions: Sequence[int], size: int, komi: float) -> float:
     return area[0] - area[1] - komi
 
 
-def test_gnu_go_wins_go_by_area_scoring(installed: Any) -> None:
+def test_gnu_go_wins_under_area_scoring(installed: Any) -> None:
     """GNU Go plays each color on 9x9 against random play. The test counts the score by the Tromp-Taylor rules."""
     engine = {"agent": {"command": [installed("gnugo"), *AREA, "--seed", "1"], "protocol": "gtp"}, "options": {"level": 1}}
     records = play_all("go(board_size=9,komi=7.5)", engine, "random", rounds=1)
@@ -126,7 +126,7 @@ def test_gnu_go_plays_on_from_a_position(installed: Any) -> None:
     assert {one.termination for one in records} == {"normal"}
 
 
-def test_stockfish_mates_a_random_player_in_either_color(installed: Any) -> None:
+def test_stockfish_mates_a_random_player_with_either_color(installed: Any) -> None:
     engine = {"agent": {"command": [installed("stockfish")], "protocol": "uci"}, "limits": {"nodes": 300}}
     records = play_all("chess", engine, "random", rounds=1)
     assert [one.termination for one in records] == ["normal"] * 2

@@ -1,4 +1,6 @@
-"""Engines that break their protocol in every way: each fault is told as one of the engine, and nothing is left behind."""
+"""Engines that break their protocol in every way: each fault is reported as a fault of the engine, and no process is left
+behind.
+"""
 
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -92,7 +94,7 @@ def test_a_child_that_an_engine_has_left_is_ended_although_it_holds_the_output(
 def test_an_engine_that_ignores_quit_is_killed_with_its_child(
     engine: MakeEngine, talk: Any, tmp_path: Path, protocol: str
 ) -> None:
-    """It plays a move first, and reads nothing after it."""
+    """The engine plays a move first, and then reads nothing more."""
     adapter = talk(protocol, engine(protocol, "stubborn"))
     adapter.start()
     adapter.ask(type="choose", position=EMPTY, played=[])
@@ -132,7 +134,7 @@ def test_the_move_is_found_after_a_hundred_thousand_reports(engine: MakeEngine, 
 
 
 @pytest.mark.parametrize("protocol", ["uci", "gtp"])
-def test_bytes_that_are_no_text_are_quoted(engine: MakeEngine, talk: Any, protocol: str) -> None:
+def test_bytes_that_are_not_text_are_quoted(engine: MakeEngine, talk: Any, protocol: str) -> None:
     """The line is not UTF-8, or the move has control codes and 30,000 letters."""
     adapter = talk(protocol, engine(protocol, "bytes"))
     adapter.start()

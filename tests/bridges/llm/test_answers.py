@@ -75,7 +75,9 @@ def test_a_move_is_read_only_from_a_json_object(text: str, expected: str | None)
 
 
 def test_illegal_and_unreadable_answers_are_counted_and_the_question_is_repeated_with_a_reason() -> None:
-    """Each decision has one of both, with all amounts. At prices of 2 and 8 per million, 100 and 10 tokens cost 0.00028."""
+    """Each decision counts one answer of either kind, and all amounts are added up. At prices of 2 and 8 per million, 100 and 10
+    tokens cost 0.00028.
+    """
     with serving(answer_badly_first(move("99"), Reply("I take the centre"))) as stub:
         (one, _) = play_model(stub, price={"in": 2, "out": 8})
         third = max((request["messages"] for request in stub.requests), key=len)
@@ -131,7 +133,7 @@ def test_legal_moves_are_listed_or_hidden_even_after_an_illegal_move() -> None:
 
 @pytest.mark.parametrize("history", ["none", "own", "both"])
 def test_history_agrees_with_the_actions_of_the_record(history: str) -> None:
-    """An agent does not receive the actions of its opponents, so their moves are found by the rules."""
+    """An agent does not receive the actions of its opponents, so their moves are reconstructed from the rules."""
     with serving(first) as stub:
         records = play_model(stub, history=history)
         last = {list_legal(request): read_history(request) for request in stub.requests}
@@ -156,7 +158,7 @@ def read_history(request: dict[str, Any]) -> str:
 
 
 def test_built_in_games_are_described_without_words_of_the_implementation(registry: Registry) -> None:
-    """The description has no value or word of Python, like `rules_text` in `arena check`."""
+    """The description contains no value or word of Python, like `rules_text` in `arena check`."""
     for name, kind in registry.games.items():
         if kind.__module__.startswith("arena_games"):
             text = Words(kind()).describe()
@@ -237,7 +239,7 @@ Legal moves: {{ legal | join(", ") }}{% endif %}
 
 
 def test_prompts_are_template_files_and_can_be_swept(tmp_path: Path) -> None:
-    """Two prompts make two entries. A template with `fault` asks anew, and other templates continue the conversation."""
+    """Two prompts make two entries. A template with `fault` asks again, and other templates continue the conversation."""
     (tmp_path / "a.j2").write_text(TEMPLATE)
     (tmp_path / "b.j2").write_text("{{ game }} {{ position }}\nLegal moves: {{ legal | join(', ') }}")
     asked: list[list[dict[str, str]]] = []

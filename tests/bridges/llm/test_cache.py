@@ -31,7 +31,7 @@ def sums(results: Any) -> dict[str, float]:
 
 @pytest.mark.parametrize("temperature", [0, 0.7, None])
 def test_equal_matches_are_answered_from_the_cache(temperature: float | None, tmp_path: Path, folder: Path) -> None:
-    """Another store has the same records. Cached answers cost nothing, and their tokens count as before."""
+    """A second store gets the same records. Cached answers cost nothing, and their tokens count as before."""
     with serving(first) as stub:
         one = arena.run(spec(stub.url, temperature=temperature), store=tmp_path / "one.db")
         asked = len(stub.requests)

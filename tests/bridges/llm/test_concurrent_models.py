@@ -63,8 +63,8 @@ def test_concurrent_matches_work_with_processes_and_swiss_rounds() -> None:
         assert [record.timeless() for record in arena.run(cup, concurrency=6).records] == here
 
 
-def test_transcripts_are_stored_beside_the_store_by_match(tmp_path: Path) -> None:
-    """The file has a line for each match of the model, with all requests. The amounts add up to the amounts of the record."""
+def test_the_transcripts_of_each_match_are_stored_beside_the_store(tmp_path: Path) -> None:
+    """The file contains a line for each match of the model, with all requests. The amounts add up to those of the record."""
     with serving(answer_erratically) as stub:
         results = arena.run(spec(stub.url), store=tmp_path / "cup.db")
         asked = len(stub.requests)
@@ -198,7 +198,7 @@ def test_only_one_agent_at_a_time_works_in_a_run(tmp_path: Path) -> None:
         assert (tmp_path / "together").exists() == together
 
 
-def test_a_thread_is_interrupted_if_it_returns_after_the_end_of_a_run() -> None:
+def test_a_thread_that_stops_waiting_after_the_run_has_ended_is_interrupted() -> None:
     baton = Baton()
     with pytest.raises(arena.errors.Interrupted), baton.held(), waiting():
         baton.ended = True

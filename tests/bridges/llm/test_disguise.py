@@ -25,8 +25,8 @@ def spec(url: str, game: Any = "tic-tac-toe", **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_questions_are_disguised_and_records_are_plain(game: Any) -> None:
-    """Each match has another disguise, and no question has a word of the plain game, even with the history of both sides. The
-    record is one of the plain game.
+    """Each match has a different disguise, and no question contains a word of the plain game, even with the history of both
+    sides. The record is one of the plain game.
     """
     with serving(first) as stub:
         cup = spec(

@@ -64,7 +64,7 @@ def evaluate(task: Any, folder: Path, **more: Any) -> Any:
 
 
 def test_inspect_plays_a_spec_as_arena_does(tasks: Any, spec: Spec, tmp_path: Path) -> None:
-    """With equal answers, some of them bad, the records are equal. Inspect's log has each request."""
+    """With equal answers, some of them bad, the records are equal. Inspect's log contains each request."""
     spoilt = [move("99"), Reply("{", finish="length")]
 
     def answers(request: dict[str, Any]) -> Reply:
@@ -113,7 +113,7 @@ def test_the_interval_treats_a_round_as_one_observation(tasks: Any, spec: Spec, 
     assert found["model"] == found["mean"]
 
 
-def test_two_models_play_a_match_by_model_roles(tasks: Any, spec: Spec, tmp_path: Path) -> None:
+def test_two_models_play_a_match_through_model_roles(tasks: Any, spec: Spec, tmp_path: Path) -> None:
     """A model role plays for the entry with its label. The model under evaluation plays for the other entry."""
     last = {"agent": "llm", "url": "http://127.0.0.1:1/v1", "model": "m", "label": "rival"}
 

@@ -72,7 +72,9 @@ def test_a_server_with_a_certificate_of_a_private_authority_is_accepted(
 def test_an_untrusted_server_is_refused_before_the_first_match(
     certificates: Path, monkeypatch: pytest.MonkeyPatch, host: str, known: bool, message: str
 ) -> None:
-    """The authority is unknown, or the certificate has another name. The message has the reason and a fix, without a retry."""
+    """The authority is unknown, or the certificate has another name. The message gives the reason and a fix, and nothing is
+    retried.
+    """
     if known:
         monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "ca.pem"))
     else:

@@ -55,7 +55,7 @@ def test_a_matrix_is_read_from_a_file(spiel: Any, tmp_path: Path) -> None:
 
 
 def test_a_damaged_tree_is_refused(tree: Path) -> None:
-    """open_spiel crashes on some of them."""
+    """Some damaged trees crash open_spiel itself."""
     lines = tree.read_text().splitlines()
     check_tree("\n".join(lines))
     for count in range(len(lines)):
@@ -86,7 +86,7 @@ def test_an_invalid_file_of_a_game_is_refused(tmp_path: Path, game: str, content
         load_spec({"game": {"name": "openspiel", "game": game, "file": str(place)}, "agents": ["random", "random"]})
 
 
-def test_the_parameters_of_a_file_are_not_accepted_as_the_text_of_a_game(tree: Path) -> None:
+def test_the_text_of_a_game_from_a_file_is_refused_as_the_parameter_game(tree: Path) -> None:
     text = OpenSpiel(game="efg_game", file=str(tree)).text
     with pytest.raises(ValueError, match=r"write \{name: openspiel, game: efg_game, file: PATH\}"):
         OpenSpiel(game=str(text)[:])

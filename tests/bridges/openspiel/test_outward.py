@@ -147,7 +147,7 @@ def test_names_contain_the_parameters() -> None:
 
 
 def test_information_states_depend_only_on_the_players_own_card(spiel: Any) -> None:
-    """The information state is the same for another card of the opponent, and differs for another own card."""
+    """The information state does not depend on the opponent's card, and differs if the player's own card does."""
     game = register("kuhn-poker")
 
     def seen(*cards: int) -> str:

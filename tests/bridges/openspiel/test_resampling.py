@@ -84,8 +84,8 @@ def test_searches_for_hidden_games_beat_random_play(agent: str, record_property:
 
 
 @pytest.mark.parametrize("text", ["phantom_ttt", "gin_rummy", "dark_chess", "hearts"])
-def test_games_too_large_for_a_list_are_refused(text: str) -> None:
-    """Only agents that need `resample` are refused, before the first match."""
+def test_agents_that_resample_are_refused_for_games_with_too_many_states(text: str) -> None:
+    """Such games have no `resample`, because their states cannot be listed. The error comes before the first match."""
     assert "resample" not in Traits.of(OpenSpiel(game=text))
     with pytest.raises(ArenaError, match=r"ismcts cannot play .*needs resample"):
         run({"game": {"name": "openspiel", "game": text}, "agents": ["ismcts", "random"]})

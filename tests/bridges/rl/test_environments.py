@@ -43,7 +43,7 @@ def test_environments_pass_the_check_of_gymnasium(name: str, environments: Any) 
 
 @pytest.mark.parametrize("name", sorted(name for name in NAMES if make_small_game(name).players > 1))
 def test_rewards_add_up_to_the_returns(name: str, environments: Any) -> None:
-    """The same actions are played in the environment and by the rules of the game."""
+    """The same actions are played in the environment and with the rules of the game."""
     game = make_small_game(name)
     env = environments.aec_env(game)
     env.reset(seed=3)
@@ -62,7 +62,7 @@ def test_rewards_add_up_to_the_returns(name: str, environments: Any) -> None:
 
 
 def test_an_episode_of_tic_tac_toe_ends_with_rewards_of_1_and_minus_1(environments: Any) -> None:
-    """x completes the upper row."""
+    """x completes the top row."""
     env = environments.aec_env("tic-tac-toe")
     env.reset(options={"position": "x../.o./..."})
     for cell in (1, 5, 2):
@@ -114,7 +114,7 @@ def test_in_the_parallel_interface_only_the_seat_to_move_acts_in_a_sequential_ga
 
 
 def test_chance_depends_only_on_the_seed(environments: Any) -> None:
-    """Equal seeds give equal throws. A reset without a seed continues the random stream."""
+    """Equal seeds give equal rolls. A reset without a seed continues the random stream."""
     env = environments.aec_env("backgammon")
 
     def throws(*seeds: int | None) -> list[str]:
@@ -311,7 +311,7 @@ def test_a_game_without_an_encoding_is_observed_as_text(environments: Any) -> No
 
 
 def test_numbers_of_actions_are_indices_of_the_action_space(environments: Any) -> None:
-    """For every built-in game that has one: the number k stands for the k-th action."""
+    """For every built-in game that has an action space, the number k stands for the k-th action."""
     for name in sorted({*NAMES} - {"backgammon"}):
         game: Game = make_small_game(name)
         state = game.initial(random.Random(5))
