@@ -34,7 +34,7 @@ def read_rows(page: str) -> dict[str, list[str]]:
     return {name: rest for name, *rest in cells}
 
 
-def test_the_page_has_each_board_and_heuristic_of_the_spec(maker: Any) -> None:
+def test_the_page_contains_each_board_and_heuristic_of_the_spec(maker: Any) -> None:
     """If this fails, the spec has changed; `make results` writes the page again."""
     boards = maker.name_boards(SPEC)
     rows = read_rows(PAGE)

@@ -46,7 +46,7 @@ LINEAR = {"agent": "a-star", "heuristic": "linear-conflict", "weight": 5.0, "lab
         ("sudoku", {"cell": "most-constrained"}, {"agent": "dfs", "visited": False}, "sudoku (cell=most-constrained)"),
     ],
 )
-def test_the_page_has_the_figures_of_the_spec(maker: Any, name: str, parameters: Any, entry: Any, board: str) -> None:
+def test_the_page_shows_the_figures_of_the_spec(maker: Any, name: str, parameters: Any, entry: Any, board: str) -> None:
     """If this fails, positions or agents have changed; `make results` writes the page again. Times depend on the machine."""
     [section] = [one for one in maker.SECTIONS if one.spec == name]
     spec = yaml.safe_load((maker.SEEDS / f"{name}.yaml").read_text("utf-8"))

@@ -30,7 +30,7 @@ FAULTY = PLUGIN.replace(
 )
 
 
-def test_a_bundle_has_the_documented_files_and_equal_stores_give_equal_bytes(packed: Path, tmp_path: Path) -> None:
+def test_a_bundle_contains_the_documented_files_and_equal_stores_give_equal_bytes(packed: Path, tmp_path: Path) -> None:
     """The test computes the hashes, and the boards come from the command `leaderboard` on the store itself."""
     files = read(packed)
     always = {"boards.json", "boards.txt", "CITATION.cff", "environment.json", "manifest.json", "records.jsonl", "run.json"}
@@ -77,7 +77,7 @@ def test_code_named_only_by_the_store_is_not_packed(packed: Path, tmp_path: Path
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_a_bundle_without_code_has_the_hashes_of_the_code(
+def test_a_bundle_without_code_contains_the_hashes_of_the_code(
     packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The hashes are the SHA-256 of the files."""
@@ -189,7 +189,7 @@ def test_the_archive_has_no_timestamps(packed: Path) -> None:
 
 
 def test_the_manual_lists_the_keys_of_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Scripts read them. A refused file has other keys than a verified one."""
+    """Scripts read them. A refused file has different keys from a verified one."""
     page = (ROOT / "docs" / "reference" / "bundle.md").read_text("utf-8")
     (table,) = re.findall(r"^\| key \| value \|\n(?:\|.*\n)+", page, re.MULTILINE)
     listed = {key for row in re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE) for key in re.findall(r"`(\w+)`", row)}

@@ -46,7 +46,7 @@ def forged(tmp_path: Path) -> Callable[..., Path]:
 def test_a_library_that_is_missing_here_is_no_contradiction(
     isolation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A decision of the agent needs the library, so the spec can be loaded. All 6 matches are drawn."""
+    """Only a decision of the agent needs the library, so the spec can be loaded. All 6 matches are in the sample."""
     spec = f"game: tic-tac-toe\nplugins: [lazy.py]\nagents: [random, last]\nrounds: 3\nisolation: {isolation}\n"
     (tmp_path / "library").mkdir()
     (tmp_path / "library/lazy_library.py").write_text("")
@@ -152,7 +152,7 @@ def test_another_version_excuses_no_impossible_end(
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
 def test_the_verdict_counts_ends_that_may_be_invented(packed: Path, forged: Forge, capsys: pytest.CaptureFixture[str]) -> None:
-    """Python raises MemoryError without any limit. 1 of 30 matches are 3.3 %."""
+    """Python raises MemoryError without any limit. 1 of 30 matches is 3.3 %."""
     code, verdict = verdict_on(forged(packed, lambda files: end_first(files, "memory", "MemoryError")), capsys)
     assert code == 3
     assert any("that 1 match of 30 (4 %) ended as recorded: memory (1)" in one for one in verdict["limits"])
@@ -224,7 +224,7 @@ def test_columns_of_plugins_that_nobody_computed_are_named(
 
 @pytest.mark.process
 @pytest.mark.usefixtures("no_sandbox")
-def test_authors_are_the_claim_of_the_bundle(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_authors_are_reported_as_a_claim_of_the_bundle(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A name that clears the terminal is refused."""
     for names, expected in ((b'[{"name": "Mallory"}]', 3), (b'[{"name": "\\u001b[2J"}]', 1), (b"\x1b[2J", 1)):
         files = read(packed)
@@ -240,7 +240,7 @@ def test_authors_are_the_claim_of_the_bundle(packed: Path, tmp_path: Path, capsy
 def test_texts_that_imitate_a_verdict_are_refused(
     text: str, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They stand in the criteria of a ranking, in a remark, and in a key."""
+    """The texts are in the criteria of a ranking, in a remark, and in a key."""
     control = "expected one line without control characters"
     edits: list[tuple[Callable[[dict[str, Any]], object], str]] = [
         (lambda board: board.update(ranking={"columns": [], "criteria": text, "placings": None}), control),
@@ -260,7 +260,7 @@ def test_texts_that_imitate_a_verdict_are_refused(
 
 @pytest.mark.usefixtures("no_sandbox")
 @pytest.mark.parametrize(("name", "version"), [("none. All matches are true", ""), ("numpy", "2 and verified"), ("a\nb", "1")])
-def test_a_sentence_is_no_name_of_a_package(
+def test_a_sentence_is_not_accepted_as_the_name_of_a_package(
     name: str, version: str, packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = read(packed)
@@ -274,7 +274,7 @@ def test_a_sentence_is_no_name_of_a_package(
 
 
 @pytest.mark.usefixtures("no_sandbox")
-def test_true_is_not_1(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_true_is_not_accepted_as_1(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = read(packed)
     boards = json.loads(files["boards.json"])
     key = next(key for key, one in boards["boards"][0]["rows"][0].items() if type(one) is int and one in (0, 1))
@@ -286,8 +286,8 @@ def test_true_is_not_1(packed: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert f"boards[0].rows[0].{key} is " in verdict["contradictions"][0]
 
 
-def test_only_an_address_hides_a_host() -> None:
-    """`arena bundle` replaces the hosts of addresses. A label is a text of the author."""
+def test_only_a_host_in_an_address_counts_as_hidden() -> None:
+    """`arena bundle` replaces the hosts of addresses. A label is written by the author, so a host in it means nothing."""
     assert hides_host({"agents": [{"url": "https://host-1.invalid/v1"}]})
     assert not hides_host(
         {"name": "cup http://host-1.invalid", "agents": [{"label": "http://host-1.invalid/"}, "host-1.invalid"]}
@@ -316,7 +316,7 @@ def test_bytes_after_the_compressed_content_are_refused(tmp_path: Path, capsys: 
 def test_a_verdict_of_somebody_else_is_not_shown(
     packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The giver of a store can write any verdict beside it, also with a key of their own."""
+    """The sender of a store can put any verdict beside it, even one signed with a key of their own."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "giver"))
     store, file = tmp_path / "gift.db", tmp_path / "gift.verdict.json"
     assert verdict_on(packed, capsys, "--store", store)[0] == 3

@@ -67,7 +67,9 @@ def test_an_unsafe_archive_is_refused_in_one_line(
     assert list(tmp_path.iterdir()) == [place]
 
 
-def test_a_zip_bomb_is_refused_by_its_unpacked_size(attacked: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_bomb_is_refused_because_of_its_unpacked_size(
+    attacked: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The manifest lists the file, but the directory of the archive gives a size of 10 bytes."""
 
     def add(files: Files) -> None:
@@ -454,7 +456,7 @@ def test_a_published_seed_that_no_match_uses_is_detected(
 def test_a_bundle_of_an_unfinished_run_is_accepted_without_the_missing_matches(
     attacked: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The verdict says so, even if the format schedules matches by results, so that their number is unknown."""
+    """The verdict says so, even if the matches in the schedule depend on results, so that their number is unknown."""
 
     def change(files: Files) -> None:
         change_run(files, lambda values: values["runs"][-1].update(ended=None))

@@ -529,7 +529,7 @@ def test_another_user_verifies_a_bundle_with_only_the_wheel(packed: Path, other_
 def test_a_report_shows_the_verdict_on_its_bundle(
     packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The page has the verdict below its leaderboard."""
+    """The page shows the verdict below its leaderboard."""
     pytest.importorskip("matplotlib")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     from arena_web.report.command import report

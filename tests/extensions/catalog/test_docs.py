@@ -29,7 +29,7 @@ def test_every_page_of_the_manual_is_available() -> None:
 
 
 def test_the_api_page_is_rendered_from_docstrings(invoke: Arena) -> None:
-    """It has signatures and the docstrings of the API, and no directive of Sphinx."""
+    """It contains the signatures and docstrings of the API, and no Sphinx directives."""
     shown = invoke("docs", "api").stdout
     assert "eval-rst" not in shown
     assert ".. auto" not in shown
@@ -67,7 +67,7 @@ def test_a_page_of_a_distribution_that_is_missing_names_this_distribution(monkey
             find(topic, pages)
 
 
-def test_the_list_has_every_page_once_with_its_title(invoke: Arena) -> None:
+def test_the_list_contains_every_page_once_with_its_title(invoke: Arena) -> None:
     """The order is the order of the manual's contents. The first page is the list itself."""
     listed = [page.topic for _, group in groups(manual()) for page in group]
     assert sorted(listed) == sorted(WRITTEN - {"index"})
@@ -80,7 +80,7 @@ def test_the_list_has_every_page_once_with_its_title(invoke: Arena) -> None:
 
 @pytest.mark.parametrize("topic", ["spec", "how-to/board", "board", "how-to/board.md", "../how-to/board.md", "Board"])
 def test_a_page_is_found_by_its_path_or_the_end_of_its_path(topic: str) -> None:
-    """Links of other pages have these forms, too."""
+    """Links on other pages have these forms, too."""
     assert find(topic, manual()).path.name == ("spec.md" if topic == "spec" else "board.md")
 
 
@@ -115,7 +115,7 @@ def test_an_unknown_topic_suggests_similar_ones(topic: str, said: str) -> None:
 
 @pytest.mark.parametrize("topic", sorted(WRITTEN))
 def test_every_page_can_be_rendered_without_directives(topic: str) -> None:
-    """Directives of Sphinx are left out, names of files are shown, and no line is wider than the terminal."""
+    """Sphinx directives are left out, names of files are shown, and no line is wider than the terminal."""
     page = manual()[topic]
     text = for_terminal(page.text)
     assert "```{" not in text

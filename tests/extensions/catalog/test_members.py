@@ -1,4 +1,4 @@
-"""Members of plugins that have the name of an optional member of arena, but another shape, are ignored."""
+"""Members of plugins that have the name of an optional member of arena, but a different type or signature, are ignored."""
 
 from pathlib import Path
 from types import MappingProxyType
@@ -54,7 +54,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("words", ODD)
-def test_a_plugin_member_of_another_type_than_arena_expects_is_ignored(tmp_path: Path, words: str) -> None:
+def test_a_plugin_member_of_an_unexpected_type_is_ignored(tmp_path: Path, words: str) -> None:
     """The plugin loads and keeps its own member, its matches are played and checked, and the game is shown as text."""
     name, written = ODD[words]
     (tmp_path / "pebbles.py").write_text(GAME.format(member=written))
@@ -66,7 +66,7 @@ def test_a_plugin_member_of_another_type_than_arena_expects_is_ignored(tmp_path:
     assert play(game(), ["random", "greedy"]).termination == "normal"
 
 
-def test_a_plugin_member_of_another_type_does_not_affect_commands(tmp_path: Path, invoke: Arena) -> None:
+def test_a_plugin_member_of_an_unexpected_type_does_not_affect_commands(tmp_path: Path, invoke: Arena) -> None:
     (tmp_path / "pebbles.py").write_text(GAME.format(member="board = 8"))
     (tmp_path / "cup.yaml").write_text("{game: pebbles, rounds: 1, agents: [random, greedy], plugins: [pebbles.py]}")
     ran = invoke("run", "cup.yaml")
@@ -77,7 +77,7 @@ def test_a_plugin_member_of_another_type_does_not_affect_commands(tmp_path: Path
 
 @pytest.mark.process
 @pytest.mark.parametrize("words", ["a board that is a number", "a grid with coordinates"])
-def test_check_ignores_a_plugin_member_of_another_type(tmp_path: Path, words: str) -> None:
+def test_check_ignores_a_plugin_member_of_an_unexpected_type(tmp_path: Path, words: str) -> None:
     (tmp_path / "pebbles.py").write_text(GAME.format(member=ODD[words][1]))
     checked = arena_in(tmp_path)("check", "pebbles.py", "--matches", "2")
     assert (checked.returncode, "grid" in checked.stdout) == (0, False), checked.stdout
@@ -186,7 +186,7 @@ def test_a_grid_must_consist_of_rows_of_short_texts(cells: object, fault: str | 
 
 
 @pytest.mark.parametrize("given", ["press h for a hint", Hints])
-def test_hints_of_an_agent_with_another_type_are_ignored(given: Any) -> None:
+def test_hints_of_an_agent_with_an_unexpected_type_are_ignored(given: Any) -> None:
     assert Hints.of(type("Cites", (Agent,), {"name": "cites", "hints": given})) == Hints()
 
 

@@ -43,8 +43,8 @@ def explain(folder: Path, game: str, needs: str = "") -> str:
     return explain_no_game(registry, registry.agent("bluffer"))
 
 
-def test_an_agent_that_does_not_cope_with_its_game_is_told_what_to_write(tmp_path: Path) -> None:
-    """`arena.play` refuses it with the same words."""
+def test_the_error_for_an_agent_that_lacks_traits_of_its_game_says_what_to_write(tmp_path: Path) -> None:
+    """`arena.play` refuses the agent with the same words."""
     told = explain(tmp_path, "kuhn-poker")
     assert told.startswith("bluffer cannot play kuhn-poker: kuhn-poker has chance and hidden-information; ")
     assert 'write copes = frozenset({"chance", "hidden-information"}) in class Bluffer' in told
@@ -54,14 +54,14 @@ def test_an_agent_that_does_not_cope_with_its_game_is_told_what_to_write(tmp_pat
     assert str(refused.value) == told
 
 
-def test_a_game_that_lacks_a_trait_is_named_and_otherwise_the_traits_are(tmp_path: Path) -> None:
+def test_the_error_names_the_game_that_lacks_a_trait_or_the_required_traits(tmp_path: Path) -> None:
     needs = 'needs = frozenset({"single-player", "zero-sum"})'
     assert explain(tmp_path, "tic-tac-toe", needs).startswith("bluffer cannot play tic-tac-toe: needs single-player; ")
     assert explain(tmp_path, "", needs).startswith("no game fits: the agent needs single-player, zero-sum; `arena list games`")
 
 
 def test_a_misspelt_game_of_the_same_file_is_suggested(tmp_path: Path) -> None:
-    """To a matcher, `sudoku` is more like `dodu`."""
+    """A comparison of the words alone would prefer `sudoku` to `dudo`."""
     with pytest.raises(arena.ArenaError, match=r"^unknown game 'dodu'; did you mean 'dudo', which .*dodu\.py defines\?$"):
         explain(tmp_path, "dodu")
     with pytest.raises(arena.ArenaError, match="unknown game 'otello'; did you mean 'othello'"):

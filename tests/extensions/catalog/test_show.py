@@ -43,7 +43,7 @@ def shown(name: str, *more: str) -> str:
 
 
 def test_the_heuristics_of_each_game_are_listed() -> None:
-    """Agents that use a heuristic only optionally have the list, too. Games that the agent cannot play are left out."""
+    """The list is also shown for agents that use a heuristic only optionally. Games that the agent cannot play are left out."""
     told = shown("alpha-beta")
     assert "    connect-four: centre, open-lines *\n" in told
     assert "    othello: corners-mobility *, discs\n" in told
@@ -76,7 +76,7 @@ def test_a_part_without_a_docstring_leaves_no_empty_line(tmp_path: Path) -> None
 
 
 def test_traits_are_listed_with_the_agents_that_need_them(tmp_path: Path) -> None:
-    """Each trait has its condition, and agents of plugins are listed, too."""
+    """Each trait is listed with its condition, and agents of plugins are listed, too."""
     (tmp_path / "eyes.py").write_text(PLUGIN.replace('name = "blind"', 'name = "blind"\n    needs = frozenset({"genetic"})'))
     told = shown("--traits", "--plugin", str(tmp_path / "eyes.py"))
     assert [line for line in told.splitlines() if line[0] != " "] == list(Traits.WORDS)
@@ -187,7 +187,7 @@ def test_names_of_other_distributions_and_programs_are_explained(kind: str, name
     assert hint in str(caught.value)
 
 
-def test_the_message_has_the_right_name_of_the_distribution_with_chess() -> None:
+def test_the_message_names_the_distribution_that_contains_chess() -> None:
     """The name is a constant in the message, because the distribution is not installed."""
     text = (Path(__file__).parents[3] / "chess" / "pyproject.toml").read_text()
     assert 'name = "fairarena-chess"' in text

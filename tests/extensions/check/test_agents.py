@@ -441,7 +441,7 @@ PLANTED: list[tuple[type[Agent], Game, str, str]] = [
 
 @pytest.mark.parametrize(("agent", "game", "what", "got"), [pytest.param(*row, id=row[0].__name__) for row in PLANTED])
 def test_a_broken_promise_of_an_agent_is_reported(agent: type[Agent], game: Game, what: str, got: str, finding: Finding) -> None:
-    """The message has the agent, the game, the promise, the seed and the observed value."""
+    """The message gives the agent, the game, the promise, the seed and the observed value."""
     found = finding(lambda: check_agent(agent, game, seed=7))
     assert found["subject"] == f"{agent.name} on {game.name}"
     again = finding(lambda: check_agent(agent, game, seed=int(found["seed"]), matches=int(found["matches"])))
@@ -458,7 +458,7 @@ def test_a_bug_that_occurs_in_some_matches_is_found_from_any_seed(agent: type[Ag
 
 
 def test_the_traceback_of_an_agent_is_attached() -> None:
-    """The message names the author's line, and the failure has the traceback without frames of arena."""
+    """The message names the author's line, and the failure contains the traceback without frames of arena."""
     with pytest.raises(AssertionError) as failure:
         check_agent(Raising, TOE)
     assert 'raise KeyError("no idea")' in failure.value.__notes__[0]
@@ -511,7 +511,7 @@ class Wavering(First):
 
 
 def test_the_first_difference_between_two_matches_is_shown(finding: Finding) -> None:
-    """The message has up to five actions before the difference, and the two actions that differ."""
+    """The message shows up to five actions before the difference, and the two actions that differ."""
     found = finding(lambda: check_agent(Wavering, TOE))
     assert found["what"] == "the same seed gives different actions"
     assert len(found["actions"].partition(" (")[0].split(", ")) in (4, 5)

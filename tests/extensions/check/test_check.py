@@ -110,7 +110,9 @@ GAME_CHECKS = (
     ],
 )
 def test_a_built_in_plugin_is_checked_by_its_name(name: str, headline: str, checks: str, tmp_path: Path, inside: Inside) -> None:
-    """The output has a headline, and a line for every promise or for every game that an agent can play. The exit code is 0."""
+    """The output contains a headline, and a line for every promise or for every game that an agent can play. The exit
+    code is 0.
+    """
     done = inside("check", name, "--matches", "2")
     assert (done.returncode, done.stderr) == (0, "")
     first, *lines = done.stdout.splitlines()
@@ -163,7 +165,7 @@ def test_an_agent_that_the_named_game_does_not_fit_is_skipped(tmp_path: Path, in
 
 
 @pytest.mark.process
-def test_of_a_file_only_the_named_game_is_checked(tmp_path: Path, inside: Inside) -> None:
+def test_only_the_named_game_of_a_file_is_checked(tmp_path: Path, inside: Inside) -> None:
     """The agent of the file plays the named game. If another plugin has the rules, a note says how to check them."""
     write(tmp_path, "mine.py", SOUND)
     done = inside("check", "mine.py", "--game", "tic-tac-toe", "--matches", "5")
@@ -248,8 +250,8 @@ def test_claims_that_cannot_be_checked_are_not_confirmed(tmp_path: Path, inside:
 
 @pytest.mark.process
 def test_everything_in_a_correct_file_is_checked(tmp_path: Path, inside: Inside) -> None:
-    """The output has a line for the game, for the agent on every game that it can play (the game of the file first), and for the
-    heuristic.
+    """The output contains a line for the game, for the agent on every game that it can play (the game of the file first), and for
+    the heuristic.
     """
     done = inside("check", write(tmp_path, "mine.py", SOUND), "--matches", "5")
     assert (done.returncode, done.stderr) == (0, "")
@@ -368,7 +370,7 @@ def test_a_file_without_hooks_is_a_usage_error(tmp_path: Path, inside: Inside) -
 
 
 def test_a_program_written_in_python_must_be_given_with_its_command(tmp_path: Path, inside: Inside) -> None:
-    """A file whose name ends in .py is a plugin. The message has the command for a program, which the check accepts."""
+    """A file whose name ends in .py is a plugin. The message gives the command for a program, which the check accepts."""
     for name, words in (("./robot.py", "python3 ./robot.py"), ("./my robot.py", "python3 './my robot.py'")):
         (tmp_path / name).write_text("#!/usr/bin/env python3\n")
         (tmp_path / name).chmod(0o755)
@@ -462,7 +464,9 @@ def test_an_interrupt_names_the_call_that_did_not_return(tmp_path: Path) -> None
     ],
 )
 def test_a_thread_that_is_left_running_is_a_fault(command: str, started: str, tmp_path: Path) -> None:
-    """The report has a line of the author's code, stderr has nothing else, and the command does not wait for the thread."""
+    """The report names a line of the author's code, stderr contains nothing else, and the command does not wait for the
+    thread.
+    """
     text = SOUND.replace("return game.actions(state)[0]", f"{started}\n        return game.actions(state)[0]")
     file = write(tmp_path, "mine.py", f"import threading, time\n{text}")
     done = check(file, cwd=tmp_path, command=command)

@@ -53,7 +53,7 @@ def test_every_checked_agent_has_a_line_in_the_output(tmp_path: Path, inside: In
 
 
 def test_json_output_of_try_includes_the_leaderboard(tmp_path: Path, inside: Inside) -> None:
-    """The board comes after the checks. A random agent is behind the searches, and a broken agent plays no board."""
+    """The board comes after the checks. A random agent is behind the searches, and a broken agent is on no board."""
     (tmp_path / "mine.py").write_text(AGENT.format(body=GOOD))
     done = inside("try", "mine.py", "--game", "tic-tac-toe", "--format", "json")
     checked, board = [json.loads(line) for line in done.stdout.splitlines()]

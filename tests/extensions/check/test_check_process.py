@@ -56,7 +56,9 @@ def arena_agents():
 
 @pytest.mark.process
 def test_an_agent_that_ends_its_process_is_reported(tmp_path: Path) -> None:
-    """The report has the game, the state, and the results so far. Other agents of the file are checked on the requested games."""
+    """The report gives the game, the state, and the results so far. Other agents of the file are checked on the requested
+    games.
+    """
     (tmp_path / "mine.py").write_text(AGENTS.format(end="os._exit(3)"))
     done = arena_in(tmp_path)("check", "mine.py", "--matches", "1", "--game", "tic-tac-toe", "--game", "connect-four")
     assert (done.returncode, done.stderr) == (1, "")
@@ -85,7 +87,7 @@ def test_an_agent_that_ends_its_process_is_reported(tmp_path: Path) -> None:
     ],
 )
 def test_a_game_that_ends_its_process_is_reported(method: str, end: str, said: str, tmp_path: Path) -> None:
-    """The report has the method and the exit code or the signal."""
+    """The report gives the method and the exit code or the signal."""
     text = (
         "import os\nfrom arena import hookimpl\nfrom arena_games.tic_tac_toe import TicTacToe\n"
         f"class Gone(TicTacToe):\n    name = 'gone'\n    def {method}(self, *given): {end}\n"
@@ -269,7 +271,9 @@ def arena_agents():
 
 @pytest.mark.process
 def test_the_last_line_counts_failures_over_all_processes(tmp_path: Path) -> None:
-    """The agent `two` ends the first process, and a second one checks the others. The JSON has one line for each agent."""
+    """The agent `two` ends the first process, and a second process checks the other agents. The JSON contains a line for each
+    agent.
+    """
     (tmp_path / "mine.py").write_text(SEVERAL)
     words = ["check", "mine.py", "--matches", "2", "--game", "tic-tac-toe"]
     done = arena_in(tmp_path)(*words)
@@ -372,7 +376,7 @@ def test_without_a_terminal_no_progress_is_drawn(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.process
 def test_an_agent_that_ends_the_process_of_a_trial_is_reported(tmp_path: Path) -> None:
-    """The agent ends the process only during play, which has another budget than the check."""
+    """The agent ends the process only during play, where its budget differs from that of the check."""
     text = AGENTS.format(end="os._exit(3)").replace('game.name == "connect-four"', "search.limits.nodes == 200")
     (tmp_path / "mine.py").write_text(text)
     done = arena_in(tmp_path)("try", "mine.py", "--game", "tic-tac-toe")

@@ -1,4 +1,4 @@
-"""Faults planted in the compiled rules of small games: each is found, by its check, in the line where it stands."""
+"""Faults planted in the compiled rules of small games: each is found by its own check, which names the line of the fault."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -250,7 +250,7 @@ def test_a_correct_game_passes_the_checks(game: type[Game]) -> None:
 
 
 def test_is_answer_must_agree_with_is_goal() -> None:
-    """The message has the state and a shortest sequence of actions that leads to it."""
+    """The message shows the state and a shortest sequence of actions that leads to it."""
     with pytest.raises(Violation) as caught:
         check_game(Refusing, matches=1)
     finding, length = caught.value.finding, Refusing().length
@@ -301,8 +301,8 @@ OWN_TESTS = {
 """The games that tests in tests/games check with several parameters."""
 
 
-def test_every_other_installed_game_passes_by_name(registry: Registry) -> None:
-    """A game can be given by name, as a class, or as an object."""
+def test_check_game_accepts_all_remaining_installed_games_by_name(registry: Registry) -> None:
+    """The games in OWN_TESTS are left out. A game can be given by name, as a class or as an object."""
     found = {name: check_game(name, matches=1) for name in registry.games if name not in OWN_TESTS}
     assert set(registry.games) > OWN_TESTS
     for name in ("tic-tac-toe", "n-queens", "pig"):
@@ -1134,7 +1134,7 @@ def test_returns_must_be_finite_even_without_bounds(finding: Finding) -> None:
 
 @pytest.mark.parametrize(("game", "what"), [pytest.param(*row, id=row[0].__name__) for row in GAMES + PUZZLES])
 def test_a_broken_promise_of_a_game_is_reported(game: type[Game], what: str, finding: Finding) -> None:
-    """The message has the game, the promise, the seed and the number of matches, which reproduce the fault."""
+    """The message gives the game, the promise, the seed and the number of matches, which reproduce the fault."""
     found = finding(lambda: check_game(game, seed=7))
     assert found["subject"] == game.name
     assert re.fullmatch(what, found["what"])
@@ -1176,7 +1176,7 @@ def test_the_message_is_enough_to_reproduce_the_state(finding: Finding) -> None:
 
 
 def test_a_message_stays_readable_after_ten_thousand_actions(finding: Finding) -> None:
-    """For an endless match, the message has the last ten actions and the number of earlier ones, and it comes quickly."""
+    """For an endless match, the message shows the last ten actions and the number of earlier ones, and it comes quickly."""
     found = finding(lambda: check_game(NeverEnds, matches=1))
     assert found["what"] == "the match does not end"
     assert found["actions"].startswith("9,990 others, ")
@@ -1307,8 +1307,8 @@ class Dry(Nim):
         return False
 
 
-def test_the_message_has_the_fewest_actions_to_a_state_without_actions(finding: Finding) -> None:
-    """Twelve stones last at least four actions of three stones."""
+def test_the_message_gives_the_fewest_actions_to_a_state_without_actions(finding: Finding) -> None:
+    """It takes at least four actions to remove twelve stones, three at a time."""
     for seed in range(5):
         found = finding(lambda seed=seed: check_game(Dry, seed=seed))  # type: ignore[misc]
         assert found["what"] == "a state that is not terminal has no actions"

@@ -350,7 +350,7 @@ def test_options_are_read_as_in_a_spec(word: str, puzzle: str, fault: str, size:
     assert str(called(word, "--on", puzzle, *size).exception) == f"heuristic {word}: {fault}"
 
 
-def test_an_option_that_the_class_refuses_has_only_its_message() -> None:
+def test_for_an_option_that_the_class_refuses_only_the_message_of_the_class_is_shown() -> None:
     word = "pattern-db:tokens=8"
     error = called(word, "--on", "top-spin").exception
     assert str(error) == f"heuristic {word}: tokens: a table for 8 of 12 tokens is too large; use fewer tokens"
@@ -745,7 +745,7 @@ def test_a_heuristic_that_fails_does_not_stop_the_others(tmp_path: Path, states:
 
 
 def test_numbers_that_are_too_large_for_a_float_are_faults(tmp_path: Path) -> None:
-    """Numbers that are nearly too large have figures, which are written with an exponent."""
+    """Slightly smaller numbers have figures, which are written with an exponent."""
     (tmp_path / "faulty.py").write_text(FAULTY)
     shared = ("--on", "pancake", "--set", "n=4", "--plugin", str(tmp_path / "faulty.py"))
     done = called("third", "bigint", "huge", *shared)

@@ -406,7 +406,7 @@ PLANTED: list[tuple[Heuristic, Game, str]] = [
 
 @pytest.mark.parametrize(("target", "game", "what"), [pytest.param(*row, id=row[0].__name__) for row in PLANTED])
 def test_a_broken_promise_of_a_heuristic_is_reported(target: Heuristic, game: Game, what: str, finding: Finding) -> None:
-    """The message has the heuristic, the game, the state, the promise and the seed."""
+    """The message gives the heuristic, the game, the state, the promise and the seed."""
     found = finding(lambda: check_heuristic(target, game, seed=7))
     info: Any = target
     assert found["subject"] == f"{info.heuristic_info.name} of {game.name}"
@@ -618,7 +618,7 @@ def test_the_check_reports_the_length_of_the_longest_path_that_it_has_compared(r
 
 
 def test_states_near_a_goal_agree_with_published_counts() -> None:
-    """OEIS A089484 has the numbers of states of the 15-puzzle by their distance from a goal with the blank in a corner."""
+    """OEIS A089484 lists the numbers of states of the 15-puzzle by their distance from a goal with the blank in a corner."""
     found = Counter(distance for _, distance in near_goal(LARGE, [(LARGE.goal, 0.0)], 3_754))
     assert [found[distance] for distance in range(11)] == [1, 2, 4, 10, 24, 54, 107, 212, 446, 946, 1_948]
 

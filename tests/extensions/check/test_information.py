@@ -153,8 +153,8 @@ def test_a_seat_that_sees_everything_is_reported() -> None:
 
 
 def test_the_output_shows_the_observation_of_each_seat() -> None:
-    """It has one text per seat for one state, without the opponent's card. Games without hidden information have no such
-    texts.
+    """The output contains one text per seat for one state, without the opponent's card. Games without hidden information have no
+    such texts.
     """
     first, second = observations_of(KuhnPoker(), seed=1)
     assert first.startswith("a: ")

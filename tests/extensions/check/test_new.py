@@ -61,7 +61,7 @@ def test_a_new_file_passes_its_check(number: int, new_files: Path) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize("package", [(), ("--package",)], ids=["file", "package"])
 def test_the_command_that_a_new_file_names_finds_its_game(package: tuple[str, ...], tmp_path: Path) -> None:
-    """It names the game and its plugin, too, and begins in the folder in which it is read."""
+    """The command also names the game and its plugin, and works in the folder in which the file is."""
     inside = arena_in(tmp_path)
     assert inside("new", "game", "odd").returncode == 0
     (tmp_path / "odd.py").rename(tmp_path / 'the "odd" game.py')
@@ -147,7 +147,7 @@ def test_a_new_package_passes_its_own_tests(number: int, packages: list[Path], c
 def test_tests_of_a_package_detect_changed_rules(
     kind: str, rule: str, other: str, noticed: str, tmp_path: Path, called: Callable[..., Called]
 ) -> None:
-    """`arena check` accepts the changed rules: a different number of turns, a loser who wins, or a loaded die."""
+    """`arena check` accepts the changed rules: a different number of turns, a win for the losing side, or a loaded die."""
     kind, *features = kind.split()
     write(kind, "my-first", tmp_path, load_plugins(), package=True, features=frozenset(features))
     file = tmp_path / "my-first" / "my_first.py"
@@ -203,7 +203,7 @@ def test_tests_of_an_agent_never_replace_its_moves(tmp_path: Path) -> None:
     ],
 )
 def test_invalid_calls_write_nothing(words: tuple[str, ...], said: str, tmp_path: Path, inside: Inside) -> None:
-    """The exit code is 2, the message has the expected value, and no file is written."""
+    """The exit code is 2, the message gives the expected value, and no file is written."""
     ended = inside("new", *words)
     assert ended.returncode == 2
     assert said in ended.stderr

@@ -28,7 +28,7 @@ def test_a_new_agent_can_play_its_game(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_a_new_heuristic_uses_only_seats_that_its_game_has(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its values are within [-0.99, 0.99], and those of puzzles are costs, which are not negative."""
+    """The values are within [-0.99, 0.99], and those for puzzles are costs, which are not negative."""
     game = GAMES[name]
     namespace: dict[str, object] = {"__name__": "mine"}
     exec(FilePlan("heuristic", "mine", _find_opponent("heuristic", name, REGISTRY)).module_text, namespace)

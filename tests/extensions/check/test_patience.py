@@ -217,8 +217,8 @@ class Late(Loops):
 
 @pytest.mark.parametrize(("agent", "actions"), [(Loops, 3), (Late, 4)])
 def test_an_agent_that_does_not_respond_fails(agent: type[Agent], actions: int) -> None:
-    """The message has the shortest sequence of actions to this state, two marks of the first seat and one of the second, and
-    the answer if there is one.
+    """The message gives the shortest sequence of actions to the state, two marks of the first seat and one of the second, and the
+    answer if there is one.
     """
     with pytest.raises(AssertionError, match=rf"{agent.__name__}.choose does not return") as failure:
         check_agent(agent, TicTacToe(), patience=SHORT)

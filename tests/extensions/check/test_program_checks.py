@@ -148,8 +148,8 @@ def test_faults_of_a_program_during_play_are_found(
 
 
 def test_a_check_never_replaces_moves_of_an_agent_without_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It needs one node more than the default limit of the checks. The user did not set this limit, so all moves are the agent's
-    own.
+    """The agent needs one node more than the default limit of the checks. The user did not set this limit, so all moves are the
+    agent's own.
     """
     records: list[Record] = []
 
@@ -190,7 +190,7 @@ def test_the_games_that_a_program_can_play_are_found(words: Words) -> None:
 
 
 def test_the_fault_of_a_program_that_plays_no_game_is_shown(words: Words) -> None:
-    """The report has the fault of the longest match, and the command that repeats it."""
+    """The report gives the fault of the longest match, and the command that repeats it."""
     passed, told = run_program(words("stubborn"), 3)
     assert not passed
     shown = told[told.index("FAILED") :]

@@ -362,7 +362,7 @@ def test_repeated_games_give_no_verdict() -> None:
 
 
 def test_a_faulty_agent_is_not_rated(tmp_path: Path, inside: Inside) -> None:
-    """The output has the author's file and line, and no leaderboard. The exit code is 1."""
+    """The output names the author's file and line, and contains no leaderboard. The exit code is 1."""
     (tmp_path / "broken.py").write_text(BROKEN)
     ended = inside("try", "broken.py")
     assert ended.returncode == 1
@@ -501,7 +501,7 @@ def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> N
 
 @pytest.mark.process
 def test_a_game_for_one_seat_is_tried(tmp_path: Path, inside: Inside) -> None:
-    """A game that is not a puzzle has returns instead of solutions. The sentence has the mean from the leaderboard."""
+    """A game that is not a puzzle has returns instead of solutions. The sentence gives the mean from the leaderboard."""
     inside("new", "agent", "mine", "--game", "2048")
     ended = inside("try", "mine.py", "--game", "2048", "--seconds", "5", "--details")
     assert ended.returncode == 0, ended.stderr
@@ -654,7 +654,7 @@ def test_agents_and_heuristics_are_rated_for_any_number_of_seats(
 
 
 def test_the_board_of_every_game_has_an_entry_for_each_seat() -> None:
-    """Fill the board of one agent at each installed game, with its default parameters."""
+    """The board of a single agent is filled for each installed game with its default parameters."""
     registry = arena.load_plugins(environ=False)
     attempt: Any = SimpleNamespace(registry=registry)
     for kind in registry.games.values():
@@ -694,7 +694,7 @@ def test_invalid_calls_are_refused(words: tuple[str, ...], said: str, tmp_path: 
 
 @pytest.mark.process
 def test_an_interrupt_names_the_agent_that_was_tried(tmp_path: Path, inside: Inside) -> None:
-    """The message has the line that was running. The check before the trial is complete."""
+    """The message names the line that was running. The check before the trial is complete."""
     pressed = "import os, signal\n        search.limits.nodes == 200 and os.kill(os.getpid(), signal.SIGINT)\n        legal = "
     (tmp_path / "strong.py").write_text(STRONG.replace("legal = ", pressed))
     ended = inside("try", "strong.py")

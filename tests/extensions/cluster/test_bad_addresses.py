@@ -41,7 +41,7 @@ def test_valid_addresses_are_accepted(tmp_path: Path) -> None:
     ],
 )
 def test_an_address_other_than_loopback_counts_as_exposed_without_tls(given: str, exposed: bool) -> None:
-    """Other users cannot listen on the loopback interface, or if TLS is used."""
+    """Other users cannot listen on the loopback interface, and cannot read a connection with TLS."""
     assert address_of(given).exposed is exposed
 
 
@@ -66,7 +66,7 @@ def test_an_address_other_than_loopback_counts_as_exposed_without_tls(given: str
     ],
 )
 def test_invalid_addresses_are_refused(given: str, expected: str) -> None:
-    """Each message has the given value and the expected one."""
+    """Each message gives the value and the expected one."""
     with pytest.raises(ClusterError) as refused:
         address_of(given)
     assert str(refused.value).startswith(f"--cluster {given or repr('')}: ")

@@ -56,7 +56,7 @@ def test_contradictory_records_are_refused(
 
 
 def test_a_note_names_a_node_that_sent_contradictory_records(spec: Spec) -> None:
-    """The node is refused even after honest answers. The others play its matches."""
+    """The node is refused even after honest answers. Other nodes play its matches."""
     stage = MatchRunner(spec)
     honest = {one.number: stage.play(one).timeless() for one in Schedule(spec).take(10)}
     engine, number, said = Standin(spec, ["bad", "good"]), 0, list[str]()

@@ -88,7 +88,7 @@ def test_orders_contain_about_a_second_of_work(spec: Spec) -> None:
     assert set(sizes[8.0]) == {1}
 
 
-def test_orders_have_the_current_start_times(spec: Spec) -> None:
+def test_orders_contain_the_current_start_times(spec: Spec) -> None:
     """Start times change during a run: an agent that answers late gets more time at the next start."""
     engine, shown = Standin(spec, ["a"]), [{"greedy": 3.0}, {"greedy": 4.0}, {"greedy": 5.0}]
     seen: list[float] = []
@@ -283,7 +283,7 @@ def test_a_message_of_a_node_is_printed_on_one_line(spec: Spec, whole: dict[int,
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"\xff", b"{}", b'{"records": [], "seconds": 1}', b'{"records": 1}', "text", 3.5])
 def test_a_node_with_invalid_answers_is_refused(spec: Spec, whole: dict[int, Any], body: Any) -> None:
-    """The note names the node. The others play its matches."""
+    """The note names the node. Other nodes play its matches."""
     engine = Standin(spec, ["bad", "good"])
     said: list[str] = []
     engine.answers["bad"] = lambda order: body

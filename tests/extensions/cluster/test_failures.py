@@ -93,7 +93,7 @@ def test_a_run_ends_if_the_scheduler_dies(
 
 
 def test_ctrl_c_leaves_no_tasks_processes_or_files_on_the_cluster(two: Cluster, words: list[str], tmp_path: Path) -> None:
-    """The exit code is 130, and the output has the command to continue. This holds even if a long match is in progress."""
+    """The exit code is 130, and the output contains the command to continue. This holds even if a long match is in progress."""
     from distributed import Client
 
     (tmp_path / "slow.py").write_text(SLOW)

@@ -187,7 +187,7 @@ def test_par2_counts_an_unsolved_position_as_twice_the_budget() -> None:
     assert [(each.par2, each.contribution) for each in describe_solvers("d", attempts)] == [(None, None), (None, None)]
 
 
-def test_csv_output_has_the_same_values_as_json(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+def test_csv_output_contains_the_same_values_as_json(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
     """There are three tables: pairs in each domain and overall, figures of solvers, and ranks. Without --across, there is a table
     of pairs.
     """
@@ -259,7 +259,7 @@ def test_the_manual_describes_all_keys_in_json(played: tuple[str, pd.DataFrame],
 
 
 def test_few_domains_have_no_overall_answer(tmp_path: Path) -> None:
-    """There are two games and a puzzle. The output has the results for each domain and a sentence about the missing overall
+    """There are two games and a puzzle. The output contains the results for each domain and a sentence about the missing overall
     result, and names agents without a common domain.
     """
     spec = {**SPEC, "games": ["tic-tac-toe", {"name": "hanoi", "discs": 2}], "rounds": 3}
@@ -313,8 +313,8 @@ def test_all_pairs_are_listed_with_corrected_tests(played: tuple[str, pd.DataFra
     assert "Contribution: PAR2 of the virtual best without the entry" in text
 
 
-def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
-    """Each round that both solved is a point in the colour of its domain, and the page has the numbers of the plot."""
+def test_a_page_contains_the_tables_and_plots_over_all_domains(played: tuple[str, pd.DataFrame], tmp_path: Path) -> None:
+    """Each round that both solved is a point in the colour of its domain, and the page contains the numbers of the plot."""
     path, frame = played
     refused = called(path, "a-star", "greedy", "--across", "-o", "two plots.txt")
     assert "expected a name that ends in .html or .tex" in str(refused.exception)
@@ -334,7 +334,7 @@ def test_a_page_has_the_tables_and_plots_over_all_domains(played: tuple[str, pd.
     assert page.count("<svg") == 2
 
 
-def test_a_report_has_the_overall_comparison_of_all_boards(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
+def test_a_report_contains_the_overall_comparison_of_all_boards(played: tuple[str, pd.DataFrame], found: dict[str, Any]) -> None:
     """The rows of the panel are the pairs of the comparison."""
     with Store.open(Path(played[0])) as store:
         rows = summarise_store(store)
@@ -375,7 +375,9 @@ def test_an_agent_without_nodes_is_not_the_best_by_nodes(played: tuple[str, pd.D
 
 
 def test_ranks_marks_and_groups_agree() -> None:
-    """Five domains give at least p = 0.0625 by Wilcoxon's test. The overall results distinguish two of three entries."""
+    """With five domains, the p-value of Wilcoxon's test is at least 0.0625. The overall results distinguish two of three
+    entries.
+    """
     errors = {"same": 0.05, "worse": 0.01}
     effects = {"same": [0.01, -0.02, 0.0, 0.02, -0.01], "worse": [0.5, 0.52, 0.49, 0.51, 0.5]}
 
@@ -447,7 +449,7 @@ def test_mean_ranks_by_amounts_agree_with_scipy(played: tuple[str, pd.DataFrame]
 
 def test_p_values_are_corrected_for_all_pairs_that_differ(tmp_path: Path) -> None:
     """Two of three entries find the cheapest solutions, so their costs never differ: two tests are left. Both have the same
-    p-value, so Holm's method doubles it. It does so whichever entries are named.
+    p-value, so Holm's method doubles it, whichever entries are named.
     """
     agents = [{"agent": "a-star", "label": "one"}, {"agent": "uniform-cost", "label": "two"}, "best-first"]
     games = [{"name": "pancake", "n": number, "burnt": burnt} for number in (4, 5) for burnt in (False, True)]
@@ -534,7 +536,9 @@ def test_costs_of_0_are_compared_by_sign_and_not_left_out(tmp_path: Path) -> Non
 
 
 def test_no_mean_gap_leaves_out_solutions_above_an_optimum_of_0(tmp_path: Path) -> None:
-    """The gap of `saver` is 100 % where the optimum is 1, and 0 elsewhere. A mean of `payer` would only have its best rounds."""
+    """The gap of `saver` is 100 % where the optimum is 1, and 0 elsewhere. A mean for `payer` would include only its best
+    rounds.
+    """
     path = tmp_path / "toll.db"
     (tmp_path / "toll.py").write_text(TOLL)
     agents = [{"agent": "best-first", "heuristic": name, "label": name} for name in ("payer", "saver")]

@@ -54,7 +54,7 @@ def test_constant_ratios_of_one_domain_do_not_remove_the_overall_interval() -> N
     assert pair.overall.low is not None
 
 
-def test_a_verdict_over_domains_has_the_caveat_of_its_pair() -> None:
+def test_a_verdict_over_domains_includes_the_caveat_of_its_pair() -> None:
     """The caveat is in the line of the verdict, before the next sentences."""
     pair = compare("nodes", *[([length, length + 1.0], [9.0 * length, 9.0 * length + 8]) for length in (3.0, 4.0, 5.0, 6.0, 7.0)])
     caveat = "But strong ran compiled and weak ran uncompiled under a time limit, which may be the reason."

@@ -278,7 +278,7 @@ def test_comparisons_report_faults_and_random_actions(tmp_path: Path) -> None:
 
 
 def test_two_solvers_are_compared_on_the_same_positions(puzzle: tuple[Path, list[Record]]) -> None:
-    """The output has solved shares with an exact binomial test, moves and nodes where both solved, PAR2, and the gap to the
+    """The output contains solved shares with an exact binomial test, moves and nodes where both solved, PAR2, and the gap to the
     optimum.
     """
     path, records = puzzle
@@ -334,8 +334,10 @@ def test_two_solvers_are_compared_on_the_same_positions(puzzle: tuple[Path, list
         assert row["one"] == pytest.approx(fmean(bool(a.solved) and nodes(a) <= row["budget"] for a, _ in met))
 
 
-def test_expanded_states_stand_beside_generated_ones(puzzle: tuple[Path, list[Record]]) -> None:
-    """Records have the counts of solvers. Agents that choose moves expand nothing, so a pair with one of them has no such row."""
+def test_expanded_states_are_shown_beside_generated_ones(puzzle: tuple[Path, list[Record]]) -> None:
+    """Records contain the counts of solvers. Agents that choose moves expand nothing, so a pair with such an agent has no such
+    row.
+    """
     path, records = puzzle
     (board,) = json.loads(called("compare", str(path), "--format", "json").output)
     one, two = sorted({record.labels[0] for record in records if record.labels[0].startswith("a-star")})
@@ -385,9 +387,9 @@ def test_a_comparison_says_that_a_sequential_test_ended_the_games_only_if_it_is_
     assert ("A sequential test ended these games" in text) == decided
 
 
-def test_the_branching_factor_of_positions_that_both_solved(puzzle: tuple[Path, list[Record]]) -> None:
-    """Found by the roots of a polynomial, and the same in the details of a pair and by the measure. The depth is that of the
-    shortest solution, and not that of the longer solutions of a search with a weight.
+def test_the_branching_factor_is_computed_from_positions_that_both_solved(puzzle: tuple[Path, list[Record]]) -> None:
+    """The test finds the factor from the roots of a polynomial. It is the same in the details of a pair and as a measure. The
+    depth is that of the shortest solution, and not that of the longer solutions of a search with a weight.
     """
     path, records = puzzle
     labels = ("a-star(weight=1.0)", "a-star(weight=3.0)")
@@ -712,7 +714,7 @@ def test_the_calculator_gives_published_figures() -> None:
 
 
 def test_the_elo_of_an_agent_that_won_all_games_has_no_inf_or_nan() -> None:
-    """It has only one bound."""
+    """The Elo has only one bound."""
     text = called("stats", "6", "0", "0").output
     assert "Elo difference unknown, because all points went one way (95 % interval above +" in text
     assert "nan" not in text
@@ -760,7 +762,7 @@ def test_a_forecast_exceeds_the_pairs_played_so_far() -> None:
     ],
 )
 def test_invalid_calls_of_compare_are_refused(puzzle: tuple[Path, list[Record]], arguments: tuple[str, ...], words: str) -> None:
-    """The message has the expected value, the given value and the existing entries."""
+    """The message gives the expected value, the given value and the existing entries."""
     assert words in str(called("compare", str(puzzle[0]), *arguments).exception)
 
 
@@ -780,8 +782,9 @@ def test_entries_that_never_met_cannot_be_compared(tmp_path: Path) -> None:
 
 
 def test_entries_with_a_common_opponent_are_compared_by_their_ratings(tmp_path: Path) -> None:
-    """In a gauntlet, only random plays the others. By its model, the odds of these two are the ratio of their odds against
-    random, and Elo is 400 log10 of odds. The matrix, the text and the JSON say the same as the board, which tests three pairs.
+    """In a gauntlet, only random plays the others. In the model of the ratings, the odds of these two are the ratio of their odds
+    against random, and Elo is 400 log10 of odds. The matrix, the text and the JSON say the same as the board, which tests three
+    pairs.
     """
     path = tmp_path / "gauntlet.db"
     agents = ["random", "greedy", {"agent": "lookahead", "depth": 1}]
@@ -850,7 +853,7 @@ def arena_games(): return [Three]
 
 
 def test_three_seats_are_compared_by_their_ratings(tmp_path: Path) -> None:
-    """The output has the difference of ratings from the leaderboard, but no pairs of games and no columns for two seats."""
+    """The output gives the difference of ratings from the leaderboard, but no pairs of games and no columns for two seats."""
     (tmp_path / "three.py").write_text(THREE)
     agents = ["random", "greedy", "mcts", {"agent": "lookahead", "depth": 2}]
     spec = {"game": "three", "rounds": 4, "agents": agents, "limits": {"nodes": 60}, "plugins": [str(tmp_path / "three.py")]}

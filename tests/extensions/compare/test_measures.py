@@ -65,9 +65,8 @@ def found_by(store: str, *arguments: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("measure", ["seconds", "return", "score"])
 def test_a_measure_of_games_is_paired_by_rounds(game: tuple[str, arena.Results], measure: str) -> None:
-    """The mean difference of the rounds, with the p-value of all 2^15 combinations of signs.
-
-    Beyond the bounds, all 2^15 combinations of signs refute a difference. At the bounds, they or Student's t by scipy do not.
+    """The difference is the mean over the rounds, with the p-value of all 2^15 combinations of signs. Beyond the bounds, these
+    combinations refute a difference. At the bounds, they or Student's t by scipy do not.
     """
     store, results = game
     values: dict[str, dict[int, list[float]]] = {"random": defaultdict(list), "greedy": defaultdict(list)}

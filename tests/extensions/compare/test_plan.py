@@ -200,7 +200,9 @@ def test_the_command_counts_close_games(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entries", [2, 3])
 def test_a_short_pilot_continues_until_it_has_five_pairs(tmp_path: Path, entries: int) -> None:
-    """One round of three equal entries has three pairs, so two rounds are played; one of two entries has one pair."""
+    """A round of three equal entries yields three pairs, so two rounds are played. A round of two entries yields one pair, so
+    five are played.
+    """
     agents = [{"agent": "random", "label": f"r{number}"} for number in range(entries)]
     (tmp_path / "cup.yaml").write_text(json.dumps({**SPEC, "agents": agents}))
     text = CliRunner().invoke(cli, ["plan", str(tmp_path / "cup.yaml"), "--elo", "50", "--pilot", "1e-9"]).output
@@ -254,8 +256,8 @@ def test_boards_that_cannot_be_planned_are_refused(tmp_path: Path, changed: dict
 
 
 def test_boards_without_a_plan_do_not_hide_the_others(tmp_path: Path) -> None:
-    """The spec has a game, which is planned, and a puzzle, for which a reason is given. If no board can be planned, the error has
-    all reasons.
+    """The spec has a game, which is planned, and a puzzle, for which a reason is given. If no board can be planned, the error
+    gives all reasons.
     """
     spec = {"games": ["sliding-tiles", "tic-tac-toe"], "agents": ["random", "greedy"], "rounds": 40}
     (tmp_path / "cup.yaml").write_text(json.dumps(spec))

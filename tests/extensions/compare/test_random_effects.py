@@ -77,8 +77,9 @@ def find_spread(effects: Sequence[float], errors: Sequence[float]) -> float:
 
 
 def test_a_published_analysis_is_reproduced() -> None:
-    """The variance between trials by the estimator of Paule and Mandel, which is the empirical Bayes estimator of W. Viechtbauer,
-    Conducting meta-analyses in R with the metafor package, 2010, and Cochran's test (Q = 152.23 with 12 degrees of freedom).
+    """The expected values are the variance between trials by the estimator of Paule and Mandel, which is the empirical Bayes
+    estimator of W. Viechtbauer, Conducting meta-analyses in R with the metafor package, 2010, and Cochran's test (Q = 152.23 with
+    12 degrees of freedom).
     """
     found = combine(*log_ratios())
     assert found.spread**2 == pytest.approx(0.3181, abs=5e-5)
@@ -402,7 +403,7 @@ def cover_misses(domains: int, rounds: int, miss: float, other: float, spread: s
 @pytest.mark.parametrize("spread", ["none", "even", "skewed", "exponential"])
 @pytest.mark.proof
 def test_overall_intervals_cover_rare_failures(spread: str, record_property: Callable[[str, object], None]) -> None:
-    """In 1,000 comparisons, the coverage is within 1.4 points of the nominal one, but for one of 20 settings. Exponential
+    """In 1,000 comparisons, the coverage is within 1.4 points of the nominal one, except for one of 20 settings. Exponential
     differences are too skewed for few domains.
     """
     sizes = [(5, 10), (5, 100), (10, 20), (20, 10), (20, 100)]

@@ -178,7 +178,7 @@ def searches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_verdict_begins_with_what_differs(searches: Path) -> None:
-    """Optimal searches differ only in nodes. The sentence has the ratio of the table and begins with the better search."""
+    """Optimal searches differ only in nodes. The sentence gives the ratio of the table and begins with the better search."""
     for names in (("misplaced", "manhattan"), ("manhattan", "misplaced")):
         (found,) = json.loads(called("compare", str(searches), *names, "--format", "json"))[0]["pairs"]
         low, value, high = sorted(max(one, 1 / one) for one in map(found["nodes"]["estimate"].get, ("low", "value", "high")))

@@ -321,7 +321,9 @@ def test_searches_of_a_duel_are_compiled(arena: Callable[..., Any], brought: Pat
 
 
 def test_a_long_run_without_the_compiler_suggests_its_installation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The suggestion comes if decisions of a pair that could be compiled took more than ten seconds, and not for shorter ones."""
+    """The suggestion is printed if decisions of a pair that could be compiled took more than ten seconds, and not for shorter
+    ones.
+    """
     board = load_spec({"game": "connect-four", "rounds": 1, "agents": ["alpha-beta", "mcts"]}).boards[0]
     uses = [SeatUse(board.seats[0], board.game, 8, None, 62.4), SeatUse(board.seats[1], board.game, 8, None, 9.9)]
     monkeypatch.setitem(sys.modules, "numba", None)
@@ -431,7 +433,7 @@ class Unfinished:
 
 
 def test_a_forked_process_does_not_inherit_the_compilation_of_its_parent(compiling: None) -> None:
-    """It has none of the parent's threads and starts with empty state."""
+    """The child has none of the parent's threads and starts with empty state."""
     decision = Unfinished()
     background.watch(decision)
     child = os.fork()

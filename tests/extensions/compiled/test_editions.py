@@ -322,7 +322,7 @@ class Narrow(Nim):
 
 
 def test_a_decision_restarts_in_plain_python_if_a_state_has_too_many_actions(compiling: None) -> None:
-    """It has the same record: 3 + 399 + 3 + 3 states in two plies."""
+    """The decision has the same record: 3 + 399 + 3 + 3 states in two plies."""
     record = arena.play(Narrow(heap=300), [Minimax(depth=2), Minimax(depth=2)], position="(6, 0)", limits={"moves": 1})
     assert record.decisions[0].nodes == 3 + 399 + 3 + 3
     reasons = [pair.reason for pair in seam._pairs.values() if pair.engine == "full-width"]

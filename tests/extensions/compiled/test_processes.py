@@ -321,7 +321,7 @@ def test_a_run_reports_code_of_entries_that_cannot_be_compiled(entry: Callable[[
 
 @pytest.mark.parametrize(("memory", "runs"), [(70, False), (400, True)])
 def test_compiled_code_under_a_memory_limit_runs_if_it_fits(compiling: None, tmp_path: Path, memory: int, runs: bool) -> None:
-    """A process of Python that has imported arena takes some 35 MiB, and the library that loads code takes 55 MiB."""
+    """A Python process that has imported arena takes some 35 MiB, and the library that loads code takes 55 MiB."""
     text = TABLE.format(isolation="process").replace("rounds: 1", f"rounds: 1\nlimits: {{memory_mb: {memory}}}")
     (tmp_path / "spec.yaml").write_text(text)
     records = played(tmp_path / "spec.yaml")

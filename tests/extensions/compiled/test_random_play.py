@@ -109,7 +109,7 @@ class Crooked(Pig):
         return rules
 
 
-def test_rules_with_other_probabilities_are_refused() -> None:
+def test_rules_with_wrong_probabilities_are_refused() -> None:
     """In the game, the random number 1/6 gives a 2, so these rules are wrong and the plain game is played."""
     game, rng, other = Crooked(), random.Random(2), random.Random(2)
     assert [one.plies for one in playouts(game, game.initial(rng), rng, 5)] == [

@@ -51,7 +51,7 @@ def _isolate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_best_file_and_the_best_value_are_found(tmp_path: Path, arena: Arena, capsys: pytest.CaptureFixture[str]) -> None:
-    """An agent without a move loses every pair. The exit code refers to the first variant. The history has both contests."""
+    """An agent without a move loses every pair. The exit code refers to the first variant. The history contains both contests."""
     files = arena("duel", "bad.py", "good.py", *QUICK)
     found = json.loads(files.stdout)
     assert (files.returncode, found["answer"], found["ties"], found["verdict"]) == (4, "good", [], "worse"), files.stderr

@@ -112,7 +112,7 @@ def test_a_better_agent_wins_the_duel(folder: Path) -> None:
 def test_the_history_lists_every_duel(
     played: Path, arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A duel with unchanged code plays no games. The old code is recognised as v1 and is not better. The history has both
+    """A duel with unchanged code plays no games. The old code is recognised as v1 and is not better. The history contains both
     verdicts.
     """
     write(played, GOOD, before="# a comment")
@@ -349,7 +349,7 @@ LOOKING = "max(game.actions(state), key=lambda action: search.evaluate(game.resu
 
 @pytest.mark.process
 def test_moves_are_random_only_under_limits_of_the_user(tmp_path: Path, arena: Arena) -> None:
-    """Without limits, the new version always looks one ply ahead. Under a limit of one node, it can only choose itself if
+    """Without limits, the new version always looks one ply ahead. Under a limit of one node, its move is its own choice only if
     there is a single action.
     """
     write(tmp_path, GOOD)
