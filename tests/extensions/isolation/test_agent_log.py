@@ -33,7 +33,7 @@ def _write(path: Path, count: int) -> list[str]:
 
 
 @pytest.mark.process
-def test_the_log_has_the_whole_output_of_two_processes(tmp_path: Path) -> None:
+def test_the_log_contains_the_whole_output_of_two_processes(tmp_path: Path) -> None:
     """No line is broken, the lines of each process are in order, and a line with the time comes first."""
     lines = _write(tmp_path / "log", 500)
     for name in "ab":
@@ -71,7 +71,7 @@ def test_no_log_is_created_unless_it_is_requested(tmp_path: Path) -> None:
 
 
 @pytest.mark.load
-def test_much_output_of_an_agent_uses_little_time_and_disk_space_of_arena(tmp_path: Path) -> None:
+def test_a_large_output_of_an_agent_costs_arena_little_time_and_disk_space(tmp_path: Path) -> None:
     """The agent writes terminal escape codes for two seconds as fast as it can. Arena uses at most a tenth of a core, and a
     small file.
     """

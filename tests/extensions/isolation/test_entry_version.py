@@ -123,7 +123,7 @@ def test_code_of_a_version_runs_only_in_its_own_process(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_later_commits_do_not_change_the_revision_of_a_store(tmp_path: Path, commit: Callable[..., None]) -> None:
-    """The store has the hash of the commit. A later commit changes neither the ids of its matches nor the code that plays
+    """The store contains the hash of the commit. A later commit changes neither the ids of its matches nor the code that plays
     them.
     """
     commit({"edge.py": source(0)})
@@ -192,7 +192,7 @@ def arena_heuristics(): return [own]
 
 @pytest.mark.process
 def test_errors_of_versions_are_explained(tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each message has the place, the given value, and what to do."""
+    """Each message gives the place, the given value, and what to do."""
     commit({"edge.py": source(0)})
     (tmp_path / "edge_new.py").write_text(source(1))
     (tmp_path / "other.py").write_text(source(0).replace('"edge"', '"hedge"'))

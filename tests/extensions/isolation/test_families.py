@@ -127,7 +127,7 @@ def test_other_processes_are_not_ended(tmp_path: Path) -> None:
 
 
 def test_an_orphan_with_a_long_environment_is_ended(tmp_path: Path) -> None:
-    """Only the beginning of an environment is read. It has the mark, because children inherit the order of the variables."""
+    """Only the beginning of an environment is read. It contains the mark, because children inherit the order of the variables."""
     many = {f"VARIABLE_{number}": "x" * 10_000 for number in range(100)}
     command = [sys.executable, "-I", "-S", "-c", LEADER.replace("{way}", WAYS["without a parent"][0]), str(tmp_path)]
     started = ChildProcess(command, "/", 0, {**many, **os.environ})

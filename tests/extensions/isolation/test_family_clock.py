@@ -36,7 +36,7 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize("grouped", [True, False])
 def test_time_of_ended_children_and_threads_counts(tmp_path: Path, grouped: bool) -> None:
-    """It counts from one answer to the next, with and without a control group."""
+    """The time is counted from one answer to the next, with and without a control group."""
     group = new_group() if grouped else None
     if grouped and group is None:
         pytest.skip("a control group cannot be created here")

@@ -59,7 +59,9 @@ def played(
 
 
 def test_a_program_gets_only_its_own_observation(program: Path) -> None:
-    """Each request has its own card and its legal actions, but never the opponent's card or the opponent's side of a match."""
+    """Each request contains the program's own card and legal actions, but never the opponent's card, or a position or actions
+    that would reveal it.
+    """
     results, sent = played(program, "two-cards", "choose,observe", rounds=8)
     assert {one.record.termination for one in results.played} == {"normal"}
     matches = [one.record.actions[:2] for one in results.played for _ in range(1)]
@@ -101,7 +103,7 @@ def test_chance_outcomes_are_sent_with_the_previous_actions(program: Path) -> No
 
 
 def test_a_program_without_observations_loses_its_matches(program: Path) -> None:
-    """The message explains what to do. The program is never told the match. The matches of the other agents are played."""
+    """The message explains what to do. The program never learns of the match. The matches of the other agents are played."""
     results, sent = played(program, "two-cards", "choose", rounds=2, others=["noter", "random"])
     refusal = 'two-cards has hidden-information, which this program does not support; its `hello` must list "observe" in `can`'
     ends: Counter[str] = Counter()

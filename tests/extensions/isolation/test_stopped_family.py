@@ -106,8 +106,8 @@ def test_only_the_time_after_the_stop_is_counted_for_a_process_that_was_ending(m
     assert family.thaw() == pytest.approx(0.003)
 
 
-def test_a_listing_at_the_stop_is_not_the_first_look(machine: Machine, family: Any) -> None:
-    """After a long turn, processes are listed while they stop. What they use until the first look is not charged. A process that
+def test_a_listing_at_the_stop_does_not_replace_the_first_check(machine: Machine, family: Any) -> None:
+    """After a long turn, processes are listed while they stop. What they use until the first check is not charged. A process that
     this listing has found counts from then on.
     """
     new = 1004

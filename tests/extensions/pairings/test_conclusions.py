@@ -68,7 +68,7 @@ def test_a_game_without_its_partner_is_part_of_the_score() -> None:
     ],
 )
 def test_a_decided_test_names_the_rejected_hypothesis(test: Sprt, verdict: Any, words: str) -> None:
-    """The text has the probability of this error: alpha if H0 is rejected, beta if H1 is rejected."""
+    """The text gives the probability of this error: alpha if H0 is rejected, beta if H1 is rejected."""
     assert test.explain(verdict, "d3", "d2") == words
 
 

@@ -63,7 +63,7 @@ def test_a_swiss_tournament_does_not_depend_on_the_order_of_agents() -> None:
 def test_an_interrupted_tournament_continues_with_the_same_matches(
     tmp_path: Path, format_: Any, share: float, workers: int
 ) -> None:
-    """It plays the same matches as one without a break, even if two workers continue it."""
+    """The same matches are played as without a break, even if two workers continue the tournament."""
     agents = ["random", "greedy"] if isinstance(format_, dict) else FIELD
     spec = {**SPEC, "format": format_, "agents": agents}
     whole = {record.id: record.timeless() for record in arena.run(spec).records}

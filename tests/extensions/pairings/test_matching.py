@@ -40,7 +40,7 @@ def _graph(rng: random.Random, vertices: int, share: float) -> list[list[int]]:
 
 @settings(max_examples=80, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 9), st.floats(0, 1))
-def test_matchings_are_as_large_as_by_brute_force(rng: random.Random, vertices: int, share: float) -> None:
+def test_matchings_are_as_large_as_those_found_by_brute_force(rng: random.Random, vertices: int, share: float) -> None:
     """Graphs have up to nine vertices. Removal of two vertices leaves the graph itself unchanged."""
     neighbors = _graph(rng, vertices, share)
     graph = NeighborGraph(neighbors)
@@ -51,15 +51,17 @@ def test_matchings_are_as_large_as_by_brute_force(rng: random.Random, vertices: 
         assert graph.exposed(range(vertices)) == vertices - 2 * _largest(neighbors, range(vertices))
 
 
-def test_matchings_of_sparse_graphs_are_as_large_as_by_brute_force() -> None:
+def test_matchings_of_sparse_graphs_are_as_large_as_those_found_by_brute_force() -> None:
     """The 200 graphs have sixteen vertices with two neighbours each on average, which gives nested blossoms."""
     for seed in range(800, 1000):
         neighbors = _graph(random.Random(seed), 16, 0.15)
         assert NeighborGraph(neighbors).exposed(range(16)) == 16 - 2 * _largest(neighbors, range(16))
 
 
-def test_matchings_after_a_removal_are_as_large_as_by_brute_force() -> None:
-    """Two vertices of a thousand graphs of ten are removed. Vertices that had no partner before may have one then."""
+def test_matchings_after_a_removal_are_as_large_as_those_found_by_brute_force() -> None:
+    """Two vertices are removed from each of a thousand graphs with ten vertices. Vertices that had no partner before may have one
+    then.
+    """
     for seed in range(1000):
         rng = random.Random(seed)
         neighbors = _graph(rng, 10, rng.choice((0.3, 0.4, 0.5)))

@@ -261,7 +261,7 @@ def test_the_ratio_is_finite_for_all_counts(counts: list[int], elo0: float, widt
 
 
 def test_the_board_explains_that_the_elo_counts_repeated_games_and_the_test_does_not() -> None:
-    """Three pairs of the ten are different. Without repeats, there is no such sentence."""
+    """Only three of the ten pairs are distinct. Without repeats, there is no such sentence."""
     whole = EloEstimate.of_pairs((1, 0, 9, 0, 0))
     counted = [SprtState("a", "b", Sprt(0, 10), 0.0, None, counts, whole, None) for counts in ((1, 0, 2, 0, 0), (1, 0, 9, 0, 0))]
     sentence = "The Elo counts all 20 games; the test uses the 3 pairs that differ."

@@ -382,7 +382,7 @@ def test_a_wide_board_is_shown_without_spaces(terminal: Open) -> None:
 
 
 def test_the_result_has_the_returns_of_a_game_that_is_not_zero_sum() -> None:
-    """Two players who always cooperate get the reward R = 3 in each turn, by the payoffs of Axelrod (1980)."""
+    """Two players that always cooperate get the reward R = 3 in each turn (Axelrod, 1980)."""
     ended = CliRunner().invoke(cli, ["play", "prisoners-dilemma", "tit-for-tat", "always", "--set", "turns=3"])
     assert "a draw (3, 3), after 6 moves" in ended.stdout, ended.output
 

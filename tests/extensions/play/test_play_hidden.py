@@ -71,7 +71,7 @@ def test_a_simultaneous_choice_is_hidden_until_all_have_chosen(play: Play) -> No
     assert out.count("chosen [null]: ") == 3
 
 
-def test_undo_does_not_throw_the_die_again(play: Play) -> None:
+def test_undo_does_not_roll_the_die_again(play: Play) -> None:
     """The die shows the same number before and after the undo."""
     out = play("dice", "human", "random", typed="throw\nundo\nthrow\nthrow\nquit\n")
     thrown = [re.findall(r"^chance: ([1-6])$", part, re.MULTILINE) for part in out.split("back after move 0")]
@@ -80,7 +80,7 @@ def test_undo_does_not_throw_the_die_again(play: Play) -> None:
 
 @pytest.mark.parametrize("words", [(), ("--limits", "moves=3")], ids=["to the end", "to the move limit"])
 def test_a_game_of_one_seat_ends_with_its_score(here: Run, words: tuple[str, ...]) -> None:
-    """The last line has the score of the last board, and never says that a game of one seat is a draw."""
+    """The last line gives the score of the last board, and never says that a game of one seat is a draw."""
     lines = here("play", "2048", "random", "--seed", "1", *words).stdout.split("\n")
     shown = [line for line in lines if re.fullmatch(r"score \d+", line)]
     (ended,) = [line for line in lines if re.match(r"score [\d,]+[:, ] ?", line) and line not in shown]

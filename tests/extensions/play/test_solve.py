@@ -238,7 +238,9 @@ def test_a_final_state_without_actions_solves_n_queens(here: Run) -> None:
 
 
 def test_sudoku_reports_the_number_of_solutions(here: Run) -> None:
-    """The row 1 to 8 with a 9 below its gap has no solution. Without that 9 it has several. A generated puzzle has one."""
+    """The row 1 to 8 with a 9 below its gap has no solution. Without that 9, the row has several. A generated puzzle has one
+    solution.
+    """
     rows = "12345678." + "........9" + "." * 63
     none = here("solve", "sudoku", "--agent", "dfs", "--position", rows)
     assert (none.returncode, parse_summary(none.stdout)["solutions"]) == (1, "none")

@@ -75,7 +75,7 @@ def test_compare_agrees_with_the_command(path: Path, played: arena.Results) -> N
 
 
 def test_boards_are_selected_by_title_or_number() -> None:
-    """With two boards a plot needs the name of one, and the frame has all."""
+    """With two boards, a plot needs the name of a board, and the frame contains both."""
     both = arena.run({"games": ["tic-tac-toe", {"name": "connect-four"}], "rounds": 1, "agents": ["random", "greedy"]})
     assert set(both.leaderboard()["board"]) == {"tic-tac-toe", "connect-four"}
     assert both.leaderboard("connect-four").equals(both.leaderboard(1))

@@ -51,7 +51,7 @@ def test_the_effective_branching_factor_of_a_complete_tree_is_its_branching_fact
 
 
 def test_effective_branching_factors_agree_with_a_textbook() -> None:
-    """By Russell and Norvig, section 3.6, 52 nodes at depth 5 give 1.92. Fewer nodes than moves give less than 1."""
+    """According to Russell and Norvig, section 3.6, 52 nodes at depth 5 give 1.92. Fewer nodes than moves give less than 1."""
     assert round(effective_branching_factor(52, 5) or 0, 2) == 1.92
     assert 0 < (effective_branching_factor(50, 100) or 0) < 1
     assert effective_branching_factor(0, 5) is None

@@ -66,8 +66,8 @@ def test_the_code_of_a_store_copied_to_another_folder_is_found(option: str, plug
     assert (packed.returncode, packed.stderr) == (0, "")
 
 
-def test_another_file_with_the_same_name_is_not_taken_for_a_moved_plugin(tmp_path: Path) -> None:
-    """Two files may have the name, and then neither is chosen. A file with other code is loaded, and the difference is told."""
+def test_a_file_with_the_name_of_a_moved_plugin_is_loaded_only_if_no_other_file_has_this_name(tmp_path: Path) -> None:
+    """If the code of the file is different, the difference is reported."""
     match = play(tmp_path / "old")
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()

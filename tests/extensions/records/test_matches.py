@@ -149,7 +149,7 @@ def test_a_line_of_the_table_agrees_with_the_record_of_its_match(store: Path, ru
 
 
 def test_a_table_ends_with_a_suggested_command(store: Path, run_command: Callable[..., str]) -> None:
-    """The table has the requested number of lines, the total number of matches, and a command that works."""
+    """The table shows the requested number of lines, the total number of matches, and a command that works."""
     text = run_command("matches", store, "--agent", "raiser", "--opponent", "greedy", "--result", "fault", "--limit", 2)
     lines = text.splitlines()
     assert lines[0].split() == ["Number", "Id", "Round", "Seats", "Result", "Moves", "Nodes", "ms", "Ending"]

@@ -352,7 +352,7 @@ def test_intervals_and_tests_do_not_depend_on_the_unit_of_a_column(tmp_path: Pat
             assert large[key]["p_value"] == pytest.approx(plain[key]["p_value"], rel=1e-9)
 
 
-def test_the_overall_table_has_intervals_and_names_the_filter(tmp_path: Path) -> None:
+def test_the_overall_table_contains_intervals_and_names_the_filter(tmp_path: Path) -> None:
     spec = {**PUZZLE, "games": ["sliding-tiles", {"name": "hanoi", "discs": 3}], "game": None, "rounds": 6}
     spec = {key: value for key, value in spec.items() if value is not None} | {"report": {"where": "nodes > 10"}}
     arena.run(spec, store=tmp_path / "cup.db")
@@ -425,8 +425,8 @@ RATE = {"columns": {"rate": "nodes / seconds", "own_rate": "own_nodes / own_seco
 
 @pytest.mark.parametrize("timings", [("compiled", "compiled", "plain"), ("plain", None, "compiled"), ("plain", "plain", "plain")])
 def test_rates_of_times_that_cannot_be_compared_are_left_out(timings: tuple[str | None, ...]) -> None:
-    """A board leaves out the times of decisions that ran in another way than the others, compiled or plain, or in both ways
-    (None), and also rates such as nodes per second.
+    """A board leaves out the times of decisions that ran differently from the others (compiled, plain, or both, which is None),
+    and also rates such as nodes per second.
     """
     results = arena.run({**PUZZLE, "report": RATE})
     labels = [seat.label for seat in results.spec.boards[0].seats]

@@ -424,7 +424,7 @@ def test_kuhn_poker_is_judged_by_its_equilibrium() -> None:
     assert passed.grade == BEST
 
 
-def test_an_action_is_never_called_a_mistake_by_an_estimate_only() -> None:
+def test_an_action_is_never_called_a_mistake_because_of_an_estimate_alone() -> None:
     """With a queen against a bet, searches of single deals fold if the opponent has the king, and call if it has the jack."""
     found = judge(KuhnPoker(), "estimate", nodes=100)(("KQ", "b"), "pass")
     assert found is not None
@@ -572,7 +572,7 @@ def test_verdicts_use_the_move_limit_of_the_matches() -> None:
 
 
 def test_a_game_with_simultaneous_moves_has_no_judge() -> None:
-    """The output has one line about this."""
+    """The output contains a line about this."""
     game = load_plugins().game("rock-paper-scissors")()
     board = JudgedBoard(Review(game, {"name": "rock-paper-scissors"}, (), 1000, 10), None)
     assert board.why_none() == "rock-paper-scissors has simultaneous moves, and no judge in this release supports such games"

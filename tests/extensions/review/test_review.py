@@ -167,7 +167,7 @@ def test_workers_and_one_process_give_the_same_review(cup: Path, review: Review)
 
 
 def test_one_match_is_shown_decision_by_decision(review: Review) -> None:
-    """The table has the action that was played and the better ones."""
+    """The table shows the action that was played and the better ones."""
     (board,) = json.loads(review("--format", "json")[0])["boards"]
     match, number = next(iter(board["first_decisive"].items()))
     shown = review(match[:10])[0]
@@ -177,8 +177,8 @@ def test_one_match_is_shown_decision_by_decision(review: Review) -> None:
 
 
 def test_the_number_of_costly_positions_is_shown(review: Review) -> None:
-    """It is shown even if only one position is listed. The other agent errs in several positions, and the planted agent in
-    one.
+    """The number is shown even if only one position is listed. The other agent errs in several positions, and the planted agent
+    in one.
     """
     out = json.loads(review("--format", "json", "--agent", "greedy")[0])
     several = len(out["boards"][0]["agents"][0]["worst"])
@@ -321,7 +321,7 @@ def test_the_forecast_of_a_long_review_names_the_option_that_limits_the_time(
 def test_decisive_games_come_first_if_the_time_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The time ends after the last decisive game. The output has the number of matches that were not reviewed."""
+    """The time ends after the last decisive game. The output gives the number of matches that were not reviewed."""
     agents = ["random", {"agent": "random", "label": "other"}]
     results = arena.run({"game": "tic-tac-toe", "agents": agents, "rounds": 40, "seed": 3}, store=tmp_path / "cup.db")
     decisive = sum(set(record.returns) != {0.0} for record in results.records)
@@ -444,7 +444,9 @@ def test_simulated_games_judge_a_game_without_a_heuristic(tmp_path: Path, capfd:
     assert min(grades["best"], grades["decisive mistake"]) >= 3
 
 
-def test_differences_by_losses_and_by_returns_agree(cup: Path, review: Review, capfd: pytest.CaptureFixture[str]) -> None:
+def test_differences_computed_from_losses_and_from_returns_agree(
+    cup: Path, review: Review, capfd: pytest.CaptureFixture[str]
+) -> None:
     """A return is the value of the start, plus the opponent's losses, minus the agent's own losses."""
     review()
     found = {}
@@ -491,7 +493,7 @@ def arena_games():
 
 
 def test_a_match_without_a_decision_of_the_agent_counts_as_a_loss_of_0(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The difference by returns is twice the difference by losses, even if a match ends before seat 1 decides. Losses of entries
+    """The difference in returns is twice the difference in losses, even if a match ends before seat 1 decides. Losses of entries
     that were not reviewed are unknown.
     """
     (tmp_path / "early.py").write_text(EARLY_END)
@@ -516,7 +518,7 @@ def test_a_match_without_a_decision_of_the_agent_counts_as_a_loss_of_0(tmp_path:
 
 
 def test_losses_per_decision_and_per_match_name_their_units(cup: Path, review: Review, capfd: pytest.CaptureFixture[str]) -> None:
-    """The planted agent loses 1 in 6 of 12 matches: 0.5 per match, and 6 divided by the number of its decisions per decision."""
+    """The planted agent loses 1 in 6 of 12 matches: 0.5 per match, and per decision 6 divided by the number of its decisions."""
     shown = review("--agent", "planted")[0]
     assert "Loss per decision" in shown
     decisions, loss = next(line.split()[1:3] for line in shown.splitlines() if line.startswith("planted  "))
@@ -792,7 +794,7 @@ def test_too_many_decisions_without_a_verdict_prevent_a_comparison(tmp_path: Pat
     assert "No verdict: more than 20 % of one entry's decisions could not be judged." in capfd.readouterr()[0]
 
 
-def test_panels_have_the_review_of_a_match_and_of_an_entry(cup: Path, review: Review) -> None:
+def test_panels_show_the_review_of_a_match_and_of_an_entry(cup: Path, review: Review) -> None:
     """They show the value for the first seat before each decision, the first decisive mistake, and the costliest position."""
     review()
     with Store.open(cup / "cup.db") as store:

@@ -1,5 +1,5 @@
-"""Luck is measured by the policies of agents: Kuhn's poker has its exact value and less variance, and no bias with false
-policies.
+"""Luck is measured with the policies of agents: Kuhn poker gets its exact value and less variance, and false policies cause no
+bias.
 """
 
 import random
@@ -29,7 +29,7 @@ def play_uniformly(game: Any, observation: Any) -> list[float]:
 
 
 def test_random_play_is_worth_an_eighth_of_a_chip_to_the_first_seat() -> None:
-    """By hand, over both seats' cards, showdowns cancel out. By folds the first seat wins 1/4 and loses 1/8."""
+    """By hand, over all cards of both seats: showdowns cancel out, and through folds, the first seat wins 1/4 and loses 1/8."""
     game = KuhnPoker()
     values = told_values(game, ("", ""), [partial(play_uniformly, game)] * 2)
     assert values is not None
@@ -74,7 +74,9 @@ def test_equal_agents_share_a_table_of_values() -> None:
 
 
 def test_a_wrong_policy_does_not_bias_corrected_returns() -> None:
-    """Over all plays of Kuhn's poker at random, corrected by the values of a false policy, the mean equals the mean return."""
+    """Over all random plays of Kuhn poker, the mean of the returns corrected with the values of a false policy equals the mean
+    return.
+    """
     game = KuhnPoker()
     false = told_values(game, ("", ""), [lambda seen: [0.9, 0.1], lambda seen: [0.2, 0.8]])
     assert false is not None
@@ -151,7 +153,9 @@ def test_no_exact_return_without_a_policy_or_in_a_large_game(game: str, more: di
 
 
 def test_a_failing_policy_only_removes_the_exact_return(tmp_path: Path) -> None:
-    """The table has no row for an observation that its own play never reaches. The board is shown without a remark."""
+    """The table of the policy has no row for an observation that its own play never reaches. The board is shown without
+    a remark.
+    """
     file = tmp_path / "bets.txt"
     file.write_text("".join([f"{seen}\tbet=1\n" for seen in SEEN if not seen.endswith("pb")]))
     bettor = {"agent": "policy-table", "file": str(file), "label": "bettor"}

@@ -26,7 +26,7 @@ def rows(file: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.process
-def test_a_data_set_has_all_matches_decisions_and_transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_set_contains_all_matches_decisions_and_transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows of a file have the same keys, as needed for a table. The card names the files and the leaderboard."""
     monkeypatch.setenv("MODEL_API_KEY", SECRET)
     with serving(answer_with_secret) as stub:
@@ -65,7 +65,7 @@ def test_a_data_set_has_all_matches_decisions_and_transcripts(tmp_path: Path, mo
 
 
 def test_halves_of_surrogate_pairs_are_escaped(tmp_path: Path) -> None:
-    """A message of an agent may contain them as escapes of JSON, but they are no text in UTF-8."""
+    """A message of an agent may contain them as JSON escapes, but they are not valid in UTF-8."""
     place = tmp_path / "matches.jsonl"
     assert _write(place, [{"message": "\ud800", "label": "ä"}]) == 1
     assert json.loads(place.read_bytes().decode("utf-8")) == {"message": "\ud800", "label": "ä"}

@@ -69,7 +69,7 @@ def test_a_hint_for_a_board_with_queens_leads_to_a_solution(server: Any) -> None
     assert len({row + column for column, row in enumerate(rows)}) == len({row - column for column, row in enumerate(rows)}) == 8
 
 
-def test_a_whole_game_is_played_by_requests(server: Any) -> None:
+def test_a_whole_game_is_played_through_requests(server: Any) -> None:
     game = {"name": "pebbles", "parameters": {"heap": 4}}
     frame = server.ask("/api/position", {"game": game, "seed": 1}).json["frame"]
     assert frame["rendered"].startswith("o o o o")
@@ -200,7 +200,7 @@ def arena_heuristics():
 
 
 def test_dice_depend_on_the_number_of_actions_so_far(server: Any) -> None:
-    """The same state of Pig gives other throws later in the match."""
+    """The same state of Pig gives different rolls later in the match."""
     asked = {"game": {"name": "pig"}, "state": "0:0 +0 a", "action": "roll", "seed": 0}
     frames = [server.ask("/api/apply", {**asked, "ply": ply}).json["frame"] for ply in range(12)]
     assert len({frame["chance"][0] for frame in frames}) > 2
@@ -246,7 +246,7 @@ export const draw = () => {};
 """
 
 
-def test_a_board_is_loaded_by_another_process_than_the_server(serve: Any, tmp_path: Path) -> None:
+def test_a_board_is_loaded_by_a_process_other_than_the_server(serve: Any, tmp_path: Path) -> None:
     """The server does not load the plugin. An edited board has another address, and the old address keeps its content."""
     (tmp_path / "light.py").write_text(BOARD)
     (tmp_path / "light.js").write_text(MODULE)

@@ -97,8 +97,8 @@ def arena_agents():
 
 @pytest.mark.process
 def test_unloaded_code_of_one_entry_does_not_affect_the_others(tmp_path: Path, registry: Registry) -> None:
-    """Only the store names the third entry's file, so the file is not loaded. Facts about the other entries are shown, and
-    their matches can be continued. The file has an agent with the name of a built-in one, which no page may offer instead.
+    """Only the store names the third entry's file, so the file is not loaded. Facts about the other entries are shown, and their
+    matches can be continued. The file defines an agent with the name of a built-in agent, which no page may offer instead.
     """
     (tmp_path / "own.py").write_text(OWN)
     spec = tmp_path / "cup.yaml"
@@ -239,8 +239,8 @@ def test_the_length_of_a_sequential_test_is_forecast(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_play_continues_by_forms_that_the_play_page_accepts(server: Any) -> None:
-    """The form of a match page has the position and the agents."""
+def test_a_match_page_gives_forms_that_the_play_page_accepts(server: Any) -> None:
+    """The forms contain the position and the agents."""
     match = next(one for one in server.ask("/api/t/cup/matches?board=0&agent=lookahead").json["matches"] if one["moves"] >= 3)
     found = server.ask(f"/api/t/cup/match/{match['id']}").json
     forms, frames = found["play_on"], found["view"]["frames"]

@@ -30,7 +30,7 @@ def test_a_foreign_host_is_refused(pages: Pages, host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}", "LocalHost:{port}", "[::1]:{port}"])
-def test_its_own_host_names_are_accepted(pages: Pages, host: str) -> None:
+def test_the_servers_own_host_names_are_accepted(pages: Pages, host: str) -> None:
     assert pages.ask("/api/tournaments", Host=host.format(port=pages.port)).status == 200
 
 

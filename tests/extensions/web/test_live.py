@@ -100,7 +100,7 @@ def test_a_stream_begins_with_the_current_state(server: Any) -> None:
 
 
 def test_several_games_have_an_overall_table(server: Any) -> None:
-    """The table has the score of each agent on each board, in the order of the spec."""
+    """The table shows the score of each agent on each board, in the order of the spec."""
     state = server.ask("/api/t/cup").json
     found = state["overall"]
     assert found["headings"] == ["Agent", *[board["title"] for board in state["boards"]]]

@@ -136,7 +136,7 @@ def test_a_request_needs_a_place_and_an_id(panelled: Served, wanted: str) -> Non
 
 @pytest.mark.process
 def test_resources_agree_with_the_frames(panelled: Served) -> None:
-    """The built-in panel of a match has the sums over its frames."""
+    """The built-in panel of a match shows the sums over its frames."""
     match = a_match(panelled)
     view = panelled.ask(f"/api/t/cup/match/{match['id']}").json["view"]
     data = panels(panelled, "match", match["id"])["resources"]["data"]

@@ -1,4 +1,4 @@
-"""Transcripts of language models on the pages of a store have all requests and answers, and no secrets."""
+"""Transcripts of language models on the pages of a store contain all requests and answers, and no secrets."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.process
-def test_a_match_page_has_every_exchange_of_its_match(played: Path, registry: Registry) -> None:
+def test_a_match_page_shows_every_exchange_of_its_match(played: Path, registry: Registry) -> None:
     lines = {line["match"]: line for line in map(json.loads, transcript_file(played).read_text("utf-8").splitlines())}
     with Store.open(played) as store:
         for record, _ in store.records():
@@ -70,7 +70,7 @@ def test_a_match_page_has_every_exchange_of_its_match(played: Path, registry: Re
 
 
 @pytest.mark.process
-def test_an_agent_page_has_some_exchanges_of_each_outcome(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_page_shows_some_exchanges_of_each_outcome(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcripts, "MAX_PER_OUTCOME", 3)
     with Store.open(played) as store:
         told = entry_transcripts(store, LABEL)
@@ -85,7 +85,7 @@ def test_an_agent_page_has_some_exchanges_of_each_outcome(played: Path, monkeypa
 
 
 @pytest.mark.process
-def test_a_report_has_transcripts_on_request(played: Path) -> None:
+def test_a_report_contains_transcripts_on_request(played: Path) -> None:
     with Store.open(played) as store:
         assert collect_panels(load_plugins(), "report", store, None) == []
         (panel,) = collect_panels(load_plugins(["arena_web.report.transcripts"]), "report", store, None)

@@ -98,7 +98,7 @@ def test_the_example_programs_stop_at_the_limit_of_nodes(python: Agent, c: Agent
 
 
 def test_javascript_agrees_with_alpha_beta_at_the_end_of_connect_four(javascript: Agent) -> None:
-    """In searches to the end of the game, its values and those of alpha-beta agree on the winner at every ply."""
+    """The agent searches four plies on the standard board. Node starts with half a gigabyte of memory."""
     board = {"name": "connect-four", "rows": 4, "columns": 3, "in_a_row": 3}
     records = played(board, javascript | {"depth": 12}, "alpha-beta")
     for record in records:

@@ -65,7 +65,7 @@ def test_a_program_is_tried_on_all_requested_games(arena: Arena) -> None:
 
 
 def test_a_trial_of_a_program_ends_after_three_crashes(arena: Arena) -> None:
-    """It does not use the rest of its ten minutes."""
+    """The rest of the ten minutes is not used."""
     done = arena("try", "first.rb", "--game", "connect-four", "--seconds", "600")
     assert done.returncode == 0, done.stderr
     assert "first crashed 3 times, so no more games were played." in done.stdout

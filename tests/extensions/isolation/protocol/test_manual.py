@@ -44,7 +44,7 @@ def without_versions(line: str) -> dict[str, Any]:
     return {key: value for key, value in message.items() if key not in left_out}
 
 
-def test_the_page_has_all_parts_that_the_tests_use() -> None:
+def test_the_page_contains_all_parts_that_the_tests_use() -> None:
     """Otherwise, other tests could pass because they find nothing to check."""
     assert set(TRANSCRIPTS) == {"game", "puzzle", "stop"}
     assert len(ENDINGS) >= 15
@@ -158,8 +158,8 @@ def test_an_integer_above_the_range_of_doubles_is_a_crash(tmp_path: Path) -> Non
 
 
 @pytest.mark.process
-def test_the_shortest_agent_of_the_page_plays_a_match(tmp_path: Path) -> None:
-    """It has fifteen lines."""
+def test_the_shortest_agent_on_the_page_plays_a_match(tmp_path: Path) -> None:
+    """The agent has fifteen lines."""
     (code,) = re.findall(r"<!-- file: my_agent.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
     assert len([line for line in code.splitlines() if line.strip()]) <= 15
     (tmp_path / "my_agent.py").write_text(code)

@@ -81,7 +81,7 @@ def test_a_cactus_plot_sorts_solved_positions_by_nodes(puzzle: Evidence, played:
 
 
 def test_a_scatter_plot_has_a_point_for_each_position(puzzle: Evidence, played: Path) -> None:
-    """The point has both numbers of nodes. If only one entry solved a position, the point is at an edge."""
+    """The coordinates of the point are both numbers of nodes. If only one entry solved a position, the point is at an edge."""
     labels = puzzle.sheet.labels
     one, other = labels.index(A_STAR), next(entry for entry, label in enumerate(labels) if label.startswith("_ id"))
     plot = scatter_plot(puzzle, one, other)
@@ -156,7 +156,7 @@ def test_equal_results_are_points_on_the_diagonal(puzzle: Evidence) -> None:
     assert axes.get_xlim() == axes.get_ylim()
 
 
-def test_a_board_among_some_entries_has_only_their_matches(puzzle: Evidence) -> None:
+def test_a_board_among_some_entries_contains_only_their_matches(puzzle: Evidence) -> None:
     """Plots of a comparison show only the compared entries."""
     shown = among(puzzle, (A_STAR, CLIMB))
     assert {puzzle.sheet.labels[match.seats[0]] for match in shown.matches} <= {A_STAR, CLIMB}
@@ -173,7 +173,7 @@ def compared(played: Path) -> Path:
 
 
 def test_the_page_agrees_with_the_printed_comparison(compared: Path, invoke: Arena) -> None:
-    """The page has every sentence and every cell of a table for each pair on each board."""
+    """The page contains every sentence and every cell of a table for each pair on each board."""
     page = Page(compared.read_text(encoding="utf-8"))
     seen = "\n".join([*page.text, *[cell for table in page.tables.values() for row in table for cell in row]])
     printed = "\n\n".join([invoke("compare", "cup.db", *pair, "--format", "tsv").stdout for pair in combinations(COMPARED, 2)])
@@ -227,7 +227,7 @@ def test_details_of_pairs_are_collapsed_below_the_matrix(browser: "Browser", inv
 
 
 def test_the_page_is_safe_and_self_contained(compared: Path) -> None:
-    """The page has no script and loads nothing. A label that looks like markup is shown as text."""
+    """The page contains no script and loads nothing. A label that looks like markup is shown as text."""
     page = Page(compared.read_text(encoding="utf-8"))
     assert "script" not in {tag for tag, _ in page.tags}
     assert not [found for _, found in page.tags if re.match("https?:|//", found.get("src") or found.get("href") or "")]
@@ -238,7 +238,7 @@ def test_the_page_is_safe_and_self_contained(compared: Path) -> None:
 
 
 def test_a_comparison_of_two_entries_names_both(played: Path, invoke: Arena) -> None:
-    """The title has both names, and the plots show the pair."""
+    """The title contains both names, and the plots show the pair."""
     done = invoke("compare", "small.db", "random", "greedy", "-o", "two.html")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     text = (played / "two.html").read_text(encoding="utf-8")

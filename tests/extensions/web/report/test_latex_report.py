@@ -80,8 +80,8 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "cup.db"
 
 
-def test_the_file_has_the_tables_and_includes_the_plots(store: Path, tmp_path: Path) -> None:
-    """Each table has the cells of the leaderboard, each included file exists, and labels are unique."""
+def test_the_file_contains_the_tables_and_includes_the_plots(store: Path, tmp_path: Path) -> None:
+    """Each table contains the cells of the leaderboard, each included file exists, and labels are unique."""
     done = CliRunner().invoke(
         cli, ["report", str(store), "-o", str(tmp_path / "paper"), "--format", "tex"], catch_exceptions=False
     )
@@ -103,7 +103,7 @@ def test_the_file_has_the_tables_and_includes_the_plots(store: Path, tmp_path: P
     assert "report.where (moves \\ensuremath{>} 5) leaves out" in text
 
 
-def test_the_scanner_finds_errors_of_latex() -> None:
+def test_the_scanner_finds_latex_errors() -> None:
     """The errors are in a brace, an environment, a character or a row."""
     for wrong in ("{", "}", "\\begin{a}\\end{b}", "5 \\% of a_b", "a & b", "\\input{x}"):
         with pytest.raises((AssertionError, IndexError)):

@@ -62,7 +62,7 @@ def test_the_numbers_agree_with_the_leaderboard(page: Page, leaderboards: dict[s
 
 
 def test_several_games_have_the_overall_table_of_the_leaderboard(page: Page, invoke: "Arena") -> None:
-    """The table has the same rows as the end of `arena leaderboard`, and the page has a link to it."""
+    """The table has the same rows as the end of `arena leaderboard`, and the page links to it."""
     text = invoke("leaderboard", "cup.db").stdout
     printed = text[text.index("Report & <b>test</b>: overall") :].split("\n\n")[1].splitlines()
     heading, *rows = page.tables["leaderboard overall"]
@@ -114,7 +114,7 @@ def test_names_and_messages_are_shown_as_text(page: Page) -> None:
 
 
 def test_ids_are_unique_and_nothing_is_loaded(page: Page, html: Path) -> None:
-    """Each plot has its own ids, and the page has no address that a browser would request."""
+    """Each plot has its own ids, and the page contains no address that a browser would request."""
     assert len(page.ids) == len(set(page.ids))
     loading = [(tag, key) for tag, found in page.tags for key in found if key in {"src", "srcset", "data", "action", "poster"}]
     assert loading == []
@@ -125,7 +125,9 @@ def test_ids_are_unique_and_nothing_is_loaded(page: Page, html: Path) -> None:
 
 
 def test_every_match_is_listed_and_unpacks_to_its_record(page: Page, played: Path) -> None:
-    """The list has each match once. Its pack has the positions that follow from the record by the rules."""
+    """The list contains each match once. The packed match contains the positions that follow from the record according to the
+    rules.
+    """
     listing = json.loads(page.scripts["listing"])
     packs = [json.loads(zlib.decompress(base64.b64decode(pack))) for pack in page.packs]
     with Store.open(played / "cup.db") as store:

@@ -58,7 +58,9 @@ def test_the_data_of_the_plots_agrees_with_the_records(found: Findings, played: 
 
 
 def test_the_last_ratings_in_the_plot_over_the_run_are_those_of_the_leaderboard(versus: Evidence) -> None:
-    """The last of twenty points has all matches, so its ratings are the ratings of the table. The numbers of matches increase."""
+    """The last of twenty points includes all matches, so its ratings are the ratings of the table. The numbers of matches
+    increase.
+    """
     points = rating_points(versus.sheet, tuple(versus.scored))
     assert len(points) == 20
     assert [point.played for point in points] == sorted({point.played for point in points})
@@ -80,7 +82,7 @@ def test_the_last_ratings_in_the_plot_are_those_of_the_leaderboard_if_an_agent_l
 
 @pytest.mark.parametrize(("ranked_by", "key"), [("score", "score"), ("mean_return", "mean_return"), ("rating", "rating")])
 def test_the_curve_over_the_run_shows_the_ranking_value(versus: Evidence, ranked_by: str, key: str) -> None:
-    """Its last point has the values of the table, whichever of them determines the ranks."""
+    """The last point has the values of the table, whichever of them determines the ranks."""
     plot = convergence_plot(replace(versus, board=replace(versus.board, ranked_by=ranked_by)))
     assert plot is not None
     assert plot.title == {"score": "Score", "mean_return": "Mean return", "rating": "Ratings"}[ranked_by] + " over the run"

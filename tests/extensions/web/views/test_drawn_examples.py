@@ -74,7 +74,7 @@ def test_hex_is_played_by_clicks_until_a_path_is_marked(page: Any, server: Serve
     check_page(page)
 
 
-def test_kalah_is_a_grid_with_colours_by_stones(page: Any, server: Served) -> None:
+def test_kalah_is_drawn_as_a_grid_coloured_by_the_number_of_stones(page: Any, server: Served) -> None:
     """The last stone from pit 3 falls into the store, so the same player moves again."""
     begin_game(page, server, "kalah")
     page.get_by_role("group", name="legal moves").get_by_role("button", name="3", exact=True).click()

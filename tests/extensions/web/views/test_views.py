@@ -42,7 +42,7 @@ def test_results_are_described_in_sentences(node: str, tmp_path: Path) -> None:
     assert [result(labels, returns) for labels, returns in told] == json.loads(done.stdout)
 
 
-def test_texts_on_pages_have_no_control_characters(node: str, tmp_path: Path) -> None:
+def test_texts_on_pages_contain_no_control_characters(node: str, tmp_path: Path) -> None:
     """The pages replace the same characters as reports. Letters of all scripts, tabs and line ends are kept."""
     texts = ["a\x1b[2J\x9b", "\u202eabc\u2066", "\tü\n\u05d0\U0001f600"]
     (tmp_path / "visible.mjs").write_text(
