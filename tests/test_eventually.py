@@ -14,7 +14,7 @@ def test_the_first_true_value_is_returned() -> None:
 
 
 @pytest.mark.parametrize(("told", "message"), [(None, r"the last value was \[\]"), (lambda: "the log", "at the end:\nthe log")])
-def test_the_message_has_the_last_value(told: Any, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_contains_the_last_value(told: Any, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A given text replaces the last value."""
     monkeypatch.setattr(waiting, "DEADLINE_SECONDS", 0.0)
     with pytest.raises(pytest.fail.Exception, match=message):

@@ -53,8 +53,8 @@ def test_forked_commands_have_the_same_output(tmp_path: Path, monkeypatch: pytes
     assert [code for code, *_ in forked] == [0, 2, 2, 0]
 
 
-def test_a_file_with_the_name_of_an_imported_module_is_imported(tmp_path: Path) -> None:
-    """The file may be in the folder or on PYTHONPATH."""
+def test_a_file_that_shadows_a_preloaded_module_is_imported_instead(tmp_path: Path) -> None:
+    """The file is in the working folder or on PYTHONPATH."""
     (tmp_path / "program_of_test.py").write_text("import click; print(click.__file__)")
     (tmp_path / "click.py").touch()
     elsewhere = tmp_path / "elsewhere"
@@ -64,7 +64,7 @@ def test_a_file_with_the_name_of_an_imported_module_is_imported(tmp_path: Path) 
         assert done.stdout == f"{tmp_path / 'click.py'}\n"
 
 
-def test_variables_of_python_start_a_new_process(tmp_path: Path) -> None:
+def test_a_command_with_environment_variables_of_python_runs_in_a_new_process(tmp_path: Path) -> None:
     (tmp_path / "program_of_test.py").write_text("import os, sys; print(os.getppid(), sys.flags.optimize)")
     for more, flag in (({}, 0), ({"PYTHONOPTIMIZE": "1"}, 1)):  # no test runs with this variable: it removes each assert
         done = run_module("program_of_test", [], folder=tmp_path, environment={**os.environ, **more})

@@ -28,7 +28,7 @@ def make_report(name: str, outcome: str = "passed", *, proof: bool = True, secon
     return report
 
 
-def test_the_page_has_a_row_for_each_proof_that_passed(tmp_path: Path) -> None:
+def test_the_page_contains_a_row_for_each_proof_that_passed(tmp_path: Path) -> None:
     page = ProofPage(tmp_path / "proofs.md")
     for report in (
         make_report("test_b.py::test_it_covers[5-0.1]"),

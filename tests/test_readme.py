@@ -127,7 +127,7 @@ def test_the_readme_runs_as_one_session(checkout: Path, missing: Missing) -> Non
 
 
 def test_the_readme_shows_a_first_agent_and_a_first_tournament() -> None:
-    """The agent has at most 15 lines that are not blank, and the README has the commands to run it and at most 150 lines."""
+    """The agent has at most 15 lines that are not blank, and the README contains the commands to run it and at most 150 lines."""
     lines = {name: sum(bool(line.strip()) for line in text.splitlines()) for name, text in FILES.items()}
     assert set(lines) == {"my_agents.py", "mine.yaml"}
     assert lines["my_agents.py"] <= 15

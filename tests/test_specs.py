@@ -49,7 +49,7 @@ def test_every_spec_is_valid(file: Path, tmp_path: Path, missing: Missing) -> No
     assert load_spec(file).boards
 
 
-def test_every_spec_is_valid_by_the_schema_for_editors(registry: Registry) -> None:
+def test_every_spec_is_valid_according_to_the_schema_for_editors(registry: Registry) -> None:
     """A spec with a wrong key or value is not valid."""
     schema = Draft202012Validator(json_schema(registry))
     for file in SPECS:
@@ -113,7 +113,7 @@ EMPTY = ".../.../..."
 
 
 @pytest.mark.parametrize("start", [".../.x./...", pytest.param(EMPTY, marks=pytest.mark.proof)])
-def test_type_a_is_equal_play_with_falling_node_counts(start: str) -> None:
+def test_agents_of_the_type_a_spec_play_equally_well_with_falling_node_counts(start: str) -> None:
     """Every game is a draw. Minimax visits the most positions, and Type A Plus the fewest."""
     keys = keys_of("type-a.yaml", positions=[start])
     del keys["rounds"]
@@ -125,7 +125,7 @@ def test_type_a_is_equal_play_with_falling_node_counts(start: str) -> None:
     assert nodes["type-a"] > 5 * nodes["type-a-plus"]
 
 
-def test_the_tile_game_is_three_tables_and_a_summary_in_asciidoc() -> None:
+def test_the_tile_game_gives_three_tables_and_a_summary_in_asciidoc() -> None:
     """Each table has a caption and a frame. On every board, lookahead solves the most positions, the random walk the fewest."""
     results = run(keys_of("tile-game.yaml", rounds=15))
     boards = Leaderboard.of_results(results)
@@ -138,8 +138,8 @@ def test_the_tile_game_is_three_tables_and_a_summary_in_asciidoc() -> None:
         assert solved["Lookahead"] > solved["Heuristic"] > solved["Random"]
 
 
-def test_the_round_robin_of_the_readme_is_played_by_perfect_play() -> None:
-    """Perfect play loses no game, and random play comes last."""
+def test_perfect_play_never_loses_in_the_round_robin_of_the_readme() -> None:
+    """Random play comes last."""
     board = Leaderboard.of_results(run(keys_of("tic-tac-toe.yaml", rounds=4)))[0]
     assert board.rows[-1]["agent"] == "random"
     assert rows(board)["perfect"]["losses"] == 0

@@ -39,7 +39,7 @@ def list_moves(text: str) -> list[str]:
     return [game.format_action(state, action) for action in game.actions(state)]
 
 
-def test_pieces_move_and_jump_by_the_rules() -> None:
+def test_pieces_move_and_jump_as_the_rules_say() -> None:
     """Men move forward and kings both ways. Jumps are forced, may go on, and end when a man is crowned."""
     assert list_moves("B:B15:W32 0") == ["15-18", "15-19"]
     assert list_moves("W:B1:W18 0") == ["18-14", "18-15"]

@@ -161,7 +161,7 @@ def _told(name: str, observation: Any) -> Any:
         "hearts": 52,
     }.items(),
 )
-def test_action_spaces_have_every_action_once(name: str, count: int) -> None:
+def test_action_spaces_contain_every_action_once(name: str, count: int) -> None:
     space = list(games()[name].action_space())
     assert len(set(space)) == len(space) == count
 

@@ -79,7 +79,7 @@ def test_a_seat_sees_its_own_dice_until_a_call_of_liar() -> None:
     assert game.render(game.parse_state("136 ???: 1x2 2x5")) == "a: 1 3 6\nb: ? ? ?\na 1x2, b 2x5"
 
 
-def test_unknown_dice_are_resampled_by_their_probabilities() -> None:
+def test_unknown_dice_are_resampled_with_their_probabilities() -> None:
     """Rolls of two dice of three sides have probability 1/9 or 2/9. 4,500 samples are within four standard deviations."""
     game, rng = LiarsDice(dice=2, sides=3), random.Random(4)
     drawn = Counter(game.resample((("12", "??"), ("1x1",)), 0, rng)[0][1] for _ in range(4500))

@@ -123,7 +123,7 @@ def test_proposals_move_attacked_queens_and_solve_the_board() -> None:
     assert board.delta(board.propose(rng)) >= 0
 
 
-def test_steepest_ascent_solves_one_board_of_eight_queens_in_seven() -> None:
+def test_steepest_ascent_solves_one_in_seven_boards_of_eight_queens() -> None:
     """Russell and Norvig (section 4.1) give 14 %. The share from uniform starts is within four standard errors."""
     puzzle, rng, climbs = NQueens(), random.Random(14), 1500
     solved = 0
@@ -291,7 +291,9 @@ def test_a_board_without_a_solution_is_searched_with_a_warning(n: int) -> None:
 
 
 def test_an_answer_must_keep_the_queens_of_the_position() -> None:
-    """By the row of the first queen, the 92 solutions of 8 queens are 4, 8, 16, 18, 18, 16, 8, 4. A full board fixes nothing."""
+    """Counted by the row of the first queen, the solutions of 8 queens are 4, 8, 16, 18, 18, 16, 8, 4. A full board fixes
+    nothing.
+    """
     game = NQueens()
     solutions = [rows for rows in permutations(range(1, 9)) if not attacks(rows)]
     first = [sum(game.is_answer(bytes([row]), bytes(rows)) for rows in solutions) for row in range(1, 9)]

@@ -64,7 +64,7 @@ def test_gap_and_top_are_admissible_and_consistent(most: int) -> None:
 )
 @pytest.mark.parametrize("heuristic", [Gap, Top])
 def test_a_star_expands_only_necessary_stacks(heuristic: type[Gap], n: int, positions: int) -> None:
-    """It expands all stacks with f below the solution length and none with f above it. Brute force counts both."""
+    """A* expands all stacks with f below the solution length and none with f above it. Brute force counts both."""
     puzzle, known = Pancake(n=n), solve_all(n)
     estimate, name = heuristic(puzzle), "gap" if heuristic is Gap else "top"
     for position in random.Random(1).sample(list(known), positions):

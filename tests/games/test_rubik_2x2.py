@@ -68,8 +68,8 @@ def test_pattern_databases_never_exceed_the_distance(most: int) -> None:
 
 
 @pytest.mark.parametrize("most", [6, pytest.param(15, marks=pytest.mark.proof)])
-def test_coordinates_are_the_smallest_distances_of_cubes_with_equal_coordinates(most: int) -> None:
-    """Cubes are visited by distance, so the first cube with given twists, or with given places, has the smallest distance."""
+def test_estimates_are_the_smallest_distances_of_cubes_with_equal_coordinates(most: int) -> None:
+    """Cubes are visited in order of distance, so the first cube with given twists, or given places, has the smallest distance."""
     puzzle = Rubik2x2()
     estimate = CubeCoordinates(puzzle)
     first: list[dict[tuple[int, ...], int]] = [{}, {}]

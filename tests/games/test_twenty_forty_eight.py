@@ -64,10 +64,8 @@ def test_random_games_agree_with_a_naive_implementation(parameters: dict[str, in
 
 
 def test_random_games_agree_with_open_spiel(pyspiel: Any) -> None:
-    """Boards, chance outcomes, successors, ends and scores agree.
-
-    open_spiel omits some legal actions, because it treats a tile merged in the previous move as one that cannot merge again. It
-    still plays these actions as here, and lists no other ones.
+    """Boards, chance outcomes, successors, ends and scores agree. open_spiel omits some legal actions, because it treats a tile
+    merged in the previous move as one that cannot merge again. It still plays these actions as here, and lists no others.
     """
     game, spiel = TwentyFortyEight(), pyspiel.load_game("2048(max_tile=131072)")
     directions = {"up": 0, "right": 1, "down": 2, "left": 3}

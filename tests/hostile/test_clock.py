@@ -163,8 +163,8 @@ def test_a_thread_continues_only_if_pondering_is_allowed(plugin: str, stilled: s
 
 
 @pytest.mark.parametrize("stilled", [("process", "signals"), ("sandbox", "group")], indirect=True, ids="-".join)
-def test_waiting_for_a_core_does_not_count_as_time_of_the_agent(plugin: str, stilled: str, load: None) -> None:
-    """With a quarter of a core, 0.15 s of computation take 0.6 s. The record has the waiting time."""
+def test_waiting_for_a_core_does_not_count_as_the_agents_time(plugin: str, stilled: str, load: None) -> None:
+    """With a quarter of a core, 0.15 s of computation takes 0.6 s. The record includes the waiting time."""
     limits = {"seconds": 0.3, "moves": 2}
     agents = [{"agent": "works", "seconds": 0.15, "label": label} for label in ("one", "other")]
     records = played({**SPEC, "agents": agents, "isolation": stilled, "limits": limits, "plugins": [plugin]})
@@ -180,7 +180,7 @@ def test_waiting_for_a_core_does_not_count_as_time_of_the_agent(plugin: str, sti
 
 
 def test_a_sleep_beyond_the_limit_is_a_timeout_on_a_busy_machine(load: None) -> None:
-    """Only its waits for a core before and after the sleep do not count."""
+    """Only waits for a core, before and after the sleep, do not count."""
     agents = [{"agent": "sleeper", "seconds": 0.3}, "random"]
     records = played({**SPEC, "agents": agents, "limits": {"seconds": 0.2, "moves": 2}, "plugins": [str(PLAYERS)]})
     assert [(record.termination, record.labels[record.seat or 0]) for record in records] == [("timeout", "sleeper")] * 2

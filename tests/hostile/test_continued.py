@@ -155,5 +155,5 @@ def test_a_stopped_process_is_not_continued_by_the_end_of_another_process(
 def test_without_the_filter_a_stopped_process_is_continued_by_the_end_of_another(
     way: str, isolation: str, stack: ExitStack, tmp_path: Path
 ) -> None:
-    """This shows that the test above would detect it."""
+    """This shows that the test above would detect such a signal."""
     assert times_of(way, stack, tmp_path, isolation, filtered=False) != []

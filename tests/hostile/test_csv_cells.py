@@ -93,8 +93,8 @@ def test_labels_stay_different_after_escaping() -> None:
     assert [cell.strip().removeprefix("'") for cell in cells] == [label for label in labels if label[0] != " "]
 
 
-def test_csv_and_tables_have_no_control_characters(arena: Arena, tmp_path: Path) -> None:
-    """Labels are formulas, and the message of an exception has escape codes."""
+def test_csv_and_tables_contain_no_control_characters(arena: Arena, tmp_path: Path) -> None:
+    """Labels are formulas, and the message of an exception contains escape codes."""
     (tmp_path / "evil.py").write_text(PLUGIN)
     spec = {"game": "tic-tac-toe", "rounds": 1, "plugins": [str(tmp_path / "evil.py")]}
     api.run({**spec, "agents": ["evil", {"agent": "random", "label": "=HYPERLINK(1)"}]}, store=tmp_path / "cup.db")

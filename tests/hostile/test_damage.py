@@ -206,7 +206,6 @@ def read_ids(lines: str) -> set[str]:
 @pytest.mark.proof
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
 def test_a_changed_byte_of_a_store_hides_at_most_one_match_and_reports_it(store: Path, tmp_path: Path, mask: int) -> None:
-    """A changed byte costs at most one match."""
     with Store.open(store) as opened:
         whole = read_all(opened)
     copy = tmp_path / "copy.db"

@@ -154,7 +154,7 @@ class FakeProcess:
 
 
 def test_processes_that_saw_a_deal_are_ended_before_it_is_used_again() -> None:
-    """This applies only to agents without access to files whose code the organiser did not choose."""
+    """This applies only to agents that have no access to files and whose code the organiser did not choose."""
     limits = Limits()
     stranger, other = (Program(name, {}, None, (), "/", command=(name,)) for name in ("one", "two"))
     own = Program("random", {}, None, (), "/")

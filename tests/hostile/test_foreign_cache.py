@@ -1,4 +1,6 @@
-"""Another user may write in the cache folder, for example because two users share it: arena uses none of his files."""
+"""Another user may write in the cache folder, for example because two users share it: arena uses none of the files of
+that user.
+"""
 
 import os
 import stat
@@ -109,7 +111,7 @@ def test_a_cache_in_a_folder_that_others_can_write_is_not_used(place: Path, mode
 
 
 def test_nobody_else_can_write_what_arena_creates(place: Path) -> None:
-    """Nor can others open the cache. What is in it can be read, because a sandbox shows it to another user."""
+    """Others cannot open the cache either. The files in it are readable, because a sandbox shows them to another user."""
     cache.write(KEY, "symbol", b"code")
     load_table("a", 1, lambda: b"x")
     modes = {str(one.relative_to(place.parent)): stat.S_IMODE(one.stat().st_mode) for one in place.parent.rglob("*")}

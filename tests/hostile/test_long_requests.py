@@ -304,7 +304,7 @@ def test_a_request_in_small_parts_does_not_delay_other_requests(crowd: str) -> N
 
 
 def test_a_client_that_sends_chunks_gets_the_answer_to_its_head(store: Path) -> None:
-    """It reads the reason, also if it continues to send. Nothing after the head is read as another request."""
+    """The client reads the reason even if it continues to send. Nothing after the head is read as another request."""
     answer = Pages(store=store).ask("/api/position", iter([b"{}"]), method="POST", transfer_encoding="chunked")
     assert answer.status == 411
     assert answer.json["error"] == "expected a body with content-length, got one in chunks; send the length of the body"

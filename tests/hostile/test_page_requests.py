@@ -66,7 +66,7 @@ def refused(asked: dict[str, Any]) -> str:
     ids=["sokoban-file", "grid-path-map", "grid-path-scenario", "openspiel-file"],
 )
 def test_a_page_cannot_load_a_file_for_a_game(game: str, parameter: str, others: dict[str, str], secret: str) -> None:
-    """A spec can load the file: its error names it. A page cannot."""
+    """A spec may load the file: the error that follows quotes its path. A page is refused before the file is opened."""
     parameters = {**others, parameter: secret}
     with pytest.raises(Exception, match="passwd"):
         load_spec({"game": {"name": game, **parameters}, "agents": ["a-star"]})

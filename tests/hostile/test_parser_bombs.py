@@ -1,4 +1,4 @@
-"""Small files and texts for which the parser of Python needs minutes or gigabytes."""
+"""Small files and texts for which Python's parser needs minutes or gigabytes."""
 
 import ast
 from pathlib import Path

@@ -130,7 +130,7 @@ def test_an_error_of_the_compiler_names_the_file(kind: type[Exception], tmp_path
         PromptFile.read(str(tmp_path / "p.j2"))
 
 
-def test_arena_validate_refuses_such_a_template_with_its_file_and_line(arena: Arena, tmp_path: Path) -> None:
+def test_arena_validate_refuses_an_unbounded_template_with_its_file_and_line(arena: Arena, tmp_path: Path) -> None:
     (tmp_path / "p.j2").write_text('{{ rules }}\n\n{{ "a" * 3000000000 }}')
     (tmp_path / "spec.yaml").write_text(
         "game: nim\nagents: [random, {agent: llm, url: 'http://127.0.0.1:1/v1', model: m, prompt: p.j2}]\n"

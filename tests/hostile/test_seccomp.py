@@ -367,7 +367,7 @@ def test_an_agent_is_not_root_in_the_sandbox(bubblewrap: str, tmp_path: Path) ->
 @pytest.mark.promise(hole="memory", isolation="sandbox")
 @pytest.mark.promise(hole="channel", isolation="sandbox")
 @pytest.mark.promise(hole="settings", isolation="sandbox")
-def test_the_sandbox_of_an_ordinary_user_refuses_the_same(bubblewrap: str, tmp_path: Path) -> None:
+def test_the_sandbox_of_an_ordinary_user_refuses_the_same_system_calls(bubblewrap: str, tmp_path: Path) -> None:
     """The user 65534 owns everything in this sandbox, even its process 1. This process is under the same filter, has no rights,
     and is stopped with the agent, because it belongs to the same group.
     """
@@ -393,8 +393,8 @@ def test_the_sandbox_of_an_ordinary_user_refuses_the_same(bubblewrap: str, tmp_p
         assert words in said[name], said[name]
 
 
-def test_only_its_own_process_has_another_keyring(bubblewrap: str, tmp_path: Path) -> None:
-    """Without a sandbox, the agent adds a key there."""
+def test_a_process_without_a_sandbox_has_a_keyring_of_its_own(bubblewrap: str, tmp_path: Path) -> None:
+    """The agent adds a key to it, which is not in the keyring of this session."""
     call, keyctl = ctypes.CDLL(None).syscall, DENIED["keyctl"][os.uname().machine == "aarch64"]
     if call(keyctl, 1, None) < 0:
         pytest.skip("no keyring can be made here")

@@ -72,7 +72,7 @@ def at_the_same_place(version: PluginVersion) -> PluginVersion:
 @pytest.mark.parametrize("name", MORE)
 @pytest.mark.promise(hole="file", isolation="sandbox")
 def test_two_submissions_that_differ_in_one_byte_share_no_matches_or_code(name: str, tmp_path: Path) -> None:
-    """Its matches have other ids, and its machine code has another folder."""
+    """Their matches have different ids, and their machine code is stored in different folders."""
     victim, thief = seal_submission(write(tmp_path / "victim")), seal_submission(write(tmp_path / "thief", dict([MORE[name]])))
     assert victim.code != thief.code
     assert at_the_same_place(victim).origin("sandbox") != at_the_same_place(thief).origin("sandbox")

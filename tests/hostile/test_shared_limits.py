@@ -194,8 +194,8 @@ def test_accomplices_cannot_make_a_lost_match_void(
 @pytest.mark.process
 @pytest.mark.promise(hole="shared", isolation="process")
 def test_many_descriptors_in_messages_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a sandbox too, and although the agent has few open files. If the kernel limits the agents of root, because arena
-    lacks CAP_SYS_RESOURCE, the rival may fail first, and must not be blamed.
+    """This holds without a sandbox, too, although the agent has few open files. If the kernel limits the agents of root, because
+    arena lacks CAP_SYS_RESOURCE, the rival may fail first, and must not be blamed.
     """
     monkeypatch.chdir(tmp_path)
     values = values_of(tmp_path, "flying", "honest", isolation="process")

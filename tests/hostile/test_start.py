@@ -151,7 +151,7 @@ def program(folder: Path, *words: object, seconds: float | None = None) -> dict[
 
 @pytest.mark.promise(hole="start", isolation="process")
 def test_the_clock_starts_with_the_request_choose(folder: Path) -> None:
-    """It does not start with `start`."""
+    """It does not start with the request `start`."""
     record = first(folder, program(folder, 0.6, FREE, seconds=0.4))
     assert record.termination in ("normal", "illegal-action")  # its second action is the first again
     assert record.timing is not None
@@ -180,7 +180,7 @@ def test_the_length_of_texts_is_limited(answer: str, told: str, folder: Path) ->
 
 @pytest.mark.parametrize(("state", "seconds", "ending"), [(2, 0.4, "timeout"), (2, None, "normal")])
 @pytest.mark.promise(hole="start", isolation="process")
-def test_parsing_an_answer_counts_as_time_of_the_agent(state: int, seconds: float | None, ending: str, folder: Path) -> None:
+def test_parsing_an_answer_counts_as_the_agents_time(state: int, seconds: float | None, ending: str, folder: Path) -> None:
     """Parsing one state takes 0.8 s."""
     entry = program(folder, 0, f'{{"type": "answer", "state": "{state}"}}', seconds=seconds)
     record = run({"game": "slow", "rounds": 1, "agents": [entry], "plugins": [str(folder / "mine.py")]}).records[0]

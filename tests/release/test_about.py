@@ -63,7 +63,7 @@ def check_schema(schema: str, *files: str | Path) -> None:
 
 
 @pytest.mark.unit
-def test_each_file_has_the_facts_of_about_toml(about: ModuleType) -> None:
+def test_each_file_contains_the_facts_of_about_toml(about: ModuleType) -> None:
     """`make about` changes nothing."""
     facts = about.read_facts()
     assert [name for name in about.FILES if about.write_facts(name, facts) != (pages.ROOT / name).read_text("utf-8")] == []
@@ -99,7 +99,7 @@ def test_an_empty_fact_is_left_out_and_a_given_one_is_used(about: ModuleType, tm
 
 
 @pytest.mark.unit
-def test_other_services_than_github_get_no_links_to_github_pages(about: ModuleType) -> None:
+def test_services_other_than_github_get_no_links_to_github_pages(about: ModuleType) -> None:
     """Only the address itself is known."""
     facts = FACTS | {"repository": "https://git.example.org/ada/arena"}
     assert "git.example.org/ada/arena/" not in "".join(about.write_facts(name, facts) for name in about.FILES)
@@ -173,7 +173,7 @@ def test_the_guide_for_pull_requests_has_valid_examples(tmp_path: Path) -> None:
 
 
 def test_workflows_pass_zizmor() -> None:
-    """Every action is also pinned by a hash."""
+    """Every action is also pinned to a hash."""
     words = [str(Path(sys.executable).with_name("zizmor")), "--offline", "--quiet", ".github", "action.yml"]
     done = subprocess.run(words, cwd=pages.ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

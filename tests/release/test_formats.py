@@ -68,8 +68,8 @@ def test_boards_and_exports_have_the_same_numbers(release: tuple[Path, Arena], n
 
 
 @pytest.mark.parametrize(("folder", "name"), STORES)
-def test_matches_are_replayed_and_none_is_played_again(release: tuple[Path, Arena], name: str) -> None:
-    """Two matches are replayed by the rules and by the agents. The spec still asks for the same ids."""
+def test_old_matches_can_be_replayed_and_a_continued_run_repeats_none(release: tuple[Path, Arena], name: str) -> None:
+    """Two matches are replayed with today's rules and agents. The spec still gives every match the same id."""
     folder, arena = release
     with closing(sqlite3.connect(folder / f"{name}.db")) as connection:
         before = connection.execute("SELECT hex(id), digest FROM record ORDER BY id").fetchall()

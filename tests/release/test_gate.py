@@ -82,8 +82,7 @@ def run_gate(folder: Path, **inputs: str) -> Gate:
 
 
 def test_a_worse_agent_fails_the_job(clone: Path) -> None:
-    """The branch main is fetched first. The summary has the verdict, and the folder of the artifact has the games.
-
+    """The branch main is fetched first. The summary contains the verdict, and the folder of the artifact contains the games.
     Later calls in the same workspace have no games, and pass: for a new agent, and for the first agent when it does not differ.
     They do not get the verdict, the games or the artifact of the first call.
     """
@@ -112,8 +111,12 @@ def test_a_worse_agent_fails_the_job(clone: Path) -> None:
     ("code", "verdict", "more", "fail_on", "status"),
     [(5, "undecided", "--games 2", "3", 0), (3, "not better", "", "3 5", 3)],
 )
-def test_two_verdicts_fail_only_by_choice(clone: Path, code: int, verdict: str, more: str, fail_on: str, status: int) -> None:
-    """The agent plays the same in another order of actions. Two games decide nothing, and many show that it is not better."""
+def test_an_undecided_or_negative_verdict_fails_the_job_only_if_requested(
+    clone: Path, code: int, verdict: str, more: str, fail_on: str, status: int
+) -> None:
+    """The edited agent is equally strong, with its actions in a different order. Two games decide nothing, and many show that it
+    is not better.
+    """
     (clone / "edge.py").write_text(AGENT.format(choice=EQUAL))
     gate = run_gate(clone, agent="edge.py", options=f"{QUICK} {more}", **{"fail-on": fail_on})
     assert (gate.code, gate.outputs["exit-code"], gate.outputs["verdict"]) == (status, str(code), verdict), gate.messages
