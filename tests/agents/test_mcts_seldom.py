@@ -9,7 +9,7 @@ State = tuple[str, ...]
 
 
 class Seldom(Game):
-    """Each action leads to a chance node, whose second outcome has a probability of 1e-12."""
+    """Each action leads to a chance node, and the second outcome has a probability of 1e-12."""
 
     name = "seldom"
     players = 1

@@ -216,7 +216,7 @@ def test_a_state_counts_as_expanded_when_its_actions_are_requested(agent: Any, e
 
 
 def test_records_of_solvers_have_expanded_states() -> None:
-    """A* expands the start, whose three actions lead to the goal and two other states."""
+    """A* expands the start; its three actions lead to the goal and two other states."""
     record = arena.play("sliding-tiles", "a-star", position="1 2 3 / 4 5 6 / 7 . 8")
     assert (record.decisions[0].nodes, record.decisions[0].spent) == (3, {"expanded": 1})
     assert "spent" not in record.timeless()["decisions"][0]

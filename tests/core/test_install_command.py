@@ -78,7 +78,7 @@ HINT = "the distribution fairarena-ladder defines it: in a checkout of fairarena
 
 
 def test_the_hint_names_the_distribution_in_its_folder() -> None:
-    """The hints name `ladder` and `chess`, whose folders have these distributions."""
+    """The hints name the folders `ladder` and `chess`, which contain these distributions."""
     for folder in ("chess", "ladder"):
         found = tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))["project"]
         assert hint_at_distribution(folder).startswith(f"the distribution {found['name']} defines it")

@@ -29,7 +29,7 @@ def own(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class SealedBids(Simultaneous):
-    """Two lots are sold by sealed bids of three seats, of whom the last is away for the second; chance breaks ties."""
+    """Two lots are sold by sealed bids of three seats, and the last seat is away for the second; chance breaks ties."""
 
     name = "sealed-bids"
     players = 3

@@ -50,7 +50,7 @@ CELLS = {
     "detail": (*("game", "position", "labels", "actions", "answer", "message", "traceback", "decisions", "timing", "spent"),),
     "place": ("seats",),
 }
-"""The columns of a store whose type is text."""
+"""The text columns of a store."""
 
 
 def find_controls(text: str) -> str | None:

@@ -26,7 +26,7 @@ ATTACK = (
     '<svg><foreignObject><iframe srcdoc="<script>parent.hit=3</script>"></iframe></foreignObject></svg>'
     '${window.hit=5}{{7*7}}<!--<script>--><a href="javascript:window.hit=4">x</a>$\\frac{$&lt;`'
 )
-"""It ends attributes, comments and elements, also those whose content is not parsed, such as a script with JSON."""
+"""It ends attributes, comments and elements, including those with content that is not parsed, such as a script with JSON."""
 WIDE = "W" * 500
 REFUSED = "Failed to load resource: the server responded with a status of 4"
 """How a message on the console begins if a request was refused: no spec has such labels, so the server cannot load this one."""

@@ -137,7 +137,7 @@ def test_an_address_may_end_with_a_slash(about: ModuleType, tmp_path: Path) -> N
 
 @pytest.mark.unit
 def test_the_description_on_pypi_has_no_relative_link() -> None:
-    """It comes from the README, whose links work only in the repository."""
+    """It comes from the README, and the links there work only in the repository."""
     make_readme = load("make_readme")
     text = "![A *picture*](docs/a.png)\n[the\nmanual](docs/index.md#top), [out](https://example.org) and `a[0]`"
     readme = (pages.ROOT / "README.md").read_text("utf-8")

@@ -374,7 +374,7 @@ def test_a_wrong_name_or_place_is_refused(plugin: Plugin, hook: str, objects: di
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        # It does not import. The line is counted in the file, whose head has two lines.
+        # It does not import. The line is counted in the file, which has a head of two lines.
         ("def f(:\n", r"SyntaxError: .*\(mine\.py:3\)"),
         ("x = 'no end\n", r"SyntaxError: .*\(mine\.py:3\)"),
         ("if True:\nx = 1\n", r"IndentationError: .*\(mine\.py:4\)"),

@@ -192,7 +192,7 @@ def too_high(game: Game, state: Any, player: int = 0) -> float:
 
 @heuristic("selfish", game=TOE_NAME)
 def selfish(game: Game, state: Any, player: int = 0) -> float:
-    """Ignores the player whose value is requested."""
+    """Ignores the player for which a value is requested."""
     return 0.25
 
 

@@ -1,4 +1,4 @@
-"""Puzzles whose rounds repeat positions, in `arena compare`."""
+"""Puzzles with rounds that repeat positions, in `arena compare`."""
 
 import json
 from pathlib import Path

@@ -374,7 +374,7 @@ def test_moves_are_random_only_under_limits_of_the_user(tmp_path: Path, arena: A
 
 
 def a_game(seconds: float) -> PlayedMatch:
-    """Return a game whose decisions took this time in total, in seconds."""
+    """Return a game with decisions that took this time in total, in seconds."""
     record = play("tic-tac-toe", ["random", "random"])
     each = seconds / len(record.decisions)
     return PlayedMatch(

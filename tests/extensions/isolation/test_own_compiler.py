@@ -28,7 +28,7 @@ def test_the_oldest_code_is_deleted_unless_a_process_is_compiling_it(tmp_path: P
 
 
 def test_only_the_process_that_holds_a_lock_deletes_its_file(tmp_path: Path) -> None:
-    """Another process does not delete it, and does not use a lock whose file was deleted while it waited."""
+    """Another process does not delete it, and does not use a lock if its file was deleted while it waited."""
     folder, place = tmp_path / "entry", tmp_path / "entry.lock"
     with own_compiler._lock(folder, wait=False) as first:
         with own_compiler._lock(folder, wait=False) as second:

@@ -1,4 +1,4 @@
-"""Stores whose spec and plugins have been copied to another folder."""
+"""Stores that have been copied with their spec and plugins to another folder."""
 
 import json
 import shutil

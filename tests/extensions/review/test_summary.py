@@ -43,7 +43,7 @@ def test_long_matches_have_wide_groups_of_plies(plies: int, names: list[str]) ->
     ],
 )
 def test_large_numbers_of_legal_actions_are_grouped(choices: list[int], names: list[str]) -> None:
-    """Numbers below 10 have their own group. Above, there are at most 8 groups, whose width is a multiple of 10."""
+    """Numbers below 10 have their own group. Above, there are at most 8 groups, and their width is a multiple of 10."""
     found = sum_up(0, "one", [decide(number=number, choices=count) for number, count in enumerate(choices)], {}).by_choices
     assert [group.name for group in found] == names
     assert sum(group.decisions for group in found) == len(choices)

@@ -70,7 +70,7 @@ def test_the_last_ratings_in_the_plot_over_the_run_are_those_of_the_leaderboard(
 
 
 def test_the_last_ratings_in_the_plot_are_those_of_the_leaderboard_if_an_agent_lost_all_games(tmp_path: Path) -> None:
-    """Games repeat, and one agent loses everything. The last point is the leaderboard, whose zero is the mean of the others."""
+    """Games repeat, and one agent loses everything. The last point is the leaderboard, with zero at the mean of the others."""
     agents = ["random", "lookahead", {"agent": "alpha-beta", "depth": 2}, {"agent": "alpha-beta", "depth": 3}]
     run({"game": {"name": "connect-four", "columns": 5}, "agents": agents, "rounds": 6}, store=tmp_path / "open.db")
     (found,) = read(tmp_path / "open.db").boards
