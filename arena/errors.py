@@ -138,7 +138,7 @@ class GameError(ArenaError):
     """The file and line of the function that is at fault, if it has returned before the error is raised."""
 
     def blame(self, function: object) -> "GameError":
-        """Name the source of a function of an author as the place of the error. Returns the error itself."""
+        """Name the source of `function` as the place of the error, if an author wrote it. Returns the error itself."""
         code = getattr(function, "__code__", None)
         self.place = name_place(code, None) if isinstance(code, CodeType) and is_authors(code.co_filename) else ""
         return self

@@ -44,7 +44,7 @@ class TitForTat(DilemmaAgent):
 
 
 class GenerousTitForTat(DilemmaAgent):
-    """Plays tit for tat, but forgives a defection with the probability `generosity`.
+    """Plays tit for tat, but forgives a defection with probability `generosity`.
 
     For the payoffs 3, 1, 0 and 5, one third is the largest generosity that does not lower the agent's own payoff. M. A. Nowak, K.
     Sigmund, Tit for tat in heterogeneous populations, 1992.

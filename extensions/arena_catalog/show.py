@@ -117,7 +117,7 @@ def _describe(registry: Registry, key: tuple[str, ...], value: Any, width: int) 
     yield f"  from {registry.sources[key]}, {source_line(value) or 'unknown file'}"
     others = namesakes(key, value, Path.cwd())
     for file in others[:MAX_NAMESAKES]:
-        hint = f"to use that file, name only it with --plugin {quote(str(file))}"
+        hint = f"to use that file, pass only it with --plugin {quote(str(file))}"
         yield f"  NOT from {file}, which seems to define the same name; {hint}"
     if len(others) > MAX_NAMESAKES:
         yield f"  NOT from {len(others) - MAX_NAMESAKES} other files, which seem to define the same name"

@@ -159,7 +159,7 @@ CHECKS = {
     "purity": "no state is changed",
     "threads": "no thread continues to run after the answer",
     "randomness": "all random numbers come from search.rng",
-    "the game": "the game itself obeys its rules",
+    "the game": "the game itself passes its checks",
 }
 """Promises (properties to be checked) of an agent on every game; the keys are the names of their checks. `optimal` applies
 only to solvers that claim optimal solutions.
@@ -415,7 +415,9 @@ def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Colle
                 common = next(n for n, pair in enumerate(zip_longest(first.actions, again.actions)) if len(set(pair)) == 2)
                 trial.actions = [*way, *first.actions[:common]]
                 expected, got = [" ".join(record.actions[common : common + 1]) or "the end" for record in (first, again)]
-                raise trial.violation("the same seed gives different actions", f"{expected}, as the first time{OWN_SEED}", got)
+                raise trial.violation(
+                    "the same seed gives different actions", f"{expected}, as in the first match{OWN_SEED}", got
+                )
             trial.expect(again.answer == first.answer, "the same seed gives different answers", first.answer, again.answer)
         trial.actions = way
 

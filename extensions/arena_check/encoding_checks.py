@@ -22,7 +22,7 @@ CHECKS = {
     "range": "numbers are finite, and lie between low and high",
     "repeats": "equal observations have equal numbers, regardless of earlier calls, and encoding does not change them",
     "randomness": "no random number is used",
-    "the game": "the game itself obeys its rules",
+    "the game": "the game itself passes its checks",
 }
 """Promises (properties to be checked) of an encoding; the keys are the names of their checks."""
 

@@ -37,7 +37,7 @@ CHECKS = {
     "consistent": "a step lowers the value by at most the cost of the step",
     "admissible": "the value never exceeds the true distance",
     "randomness": "no random number is used",
-    "the game": "the game itself obeys its rules",
+    "the game": "the game itself passes its checks",
 }
 """Promises (properties to be checked) of a heuristic; the keys are the names of their checks."""
 

@@ -234,11 +234,11 @@ def _check_same(trial: Trial, first: Record, again: Record, process: str) -> Non
     """Check that two matches are equal. A violation shows the first action that differs."""
     what = f"must give the same answers in {process}"
     if again.answer != first.answer:
-        raise _violation(trial, "repeats", what, f"{first.answer}, as the first time", str(again.answer))
+        raise _violation(trial, "repeats", what, f"{first.answer}, as in the first match", str(again.answer))
     for ply, (one, other) in enumerate(zip_longest(first.actions, again.actions, fillvalue="the end")):
         if one != other:
             trial.actions = list(first.actions[:ply])
-            raise _violation(trial, "repeats", what, f"{one}, as the first time", other)
+            raise _violation(trial, "repeats", what, f"{one}, as in the first match", other)
 
 
 def _violation(trial: Trial, check: str, what: str, expected: str, got: str) -> Violation:

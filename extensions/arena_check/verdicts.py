@@ -10,8 +10,8 @@ from arena_check.minimal_actions import Reproduction, shorten
 from arena_check.patience import SHORTENING_CALL_SECONDS, Patience
 from arena_check.trial import CheckLog
 
-UNREACHED = "not checked: no play got far enough"
-"""The text of a verdict if no play got far enough to check the promise."""
+UNREACHED = "not checked: no random game got far enough"
+"""The text of a verdict if no random game got far enough to check the promise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Verdict:
     violation: Violation | None = None
     """The violation that was found; None if there is none."""
     reached: bool = True
-    """False if no play got far enough to check the promise."""
+    """False if no random game got far enough to check the promise."""
 
     note: str | None = None
     """A fact that the author should know, although it does not break the promise."""

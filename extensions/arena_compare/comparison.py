@@ -58,7 +58,7 @@ class GamesComparison:
     """1 if `one` is better by its rating, -1 if the other entry is, 0 if they cannot be told apart: the decision of the board."""
     table: "Difference"
     """The difference of the ratings in Elo, computed from all games of the board. If the board has no other entries, this is the
-    Elo of `worth`. Its interval misses it with the probability `chance`.
+    Elo of `worth`. Its interval misses it with probability `chance`.
     """
     direct: Contrast | None
     """The test of the games between the two; None if there are no other entries, so that the ratings say the same."""

@@ -35,7 +35,7 @@ class MeanComparison:
     difference: float
     """The mean difference over the rounds: the value of `one` minus the value of the other entry."""
     low: float | None
-    """`low` and `high` are the bounds of the interval of the difference, which misses it with the probability `chance`; None if
+    """`low` and `high` are the bounds of the interval of the difference, which misses it with probability `chance`; None if
     fewer than two rounds differ, or if all differences are equal.
     """
     high: float | None

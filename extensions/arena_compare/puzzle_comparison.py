@@ -106,7 +106,7 @@ class PuzzleComparison:
     observations_both: int
     """The same number for the rounds whose position both solved."""
     difference: float
-    """The difference of the solved shares with its interval, which misses it with the probability `chance`. There is no interval
+    """The difference of the solved shares with its interval, which misses it with probability `chance`. There is no interval
     for a single observation.
     """
     low: float | None

@@ -49,7 +49,7 @@ class RandomEffects:
     """The p-value of Cochran's test for the hypothesis that all domains have the same effect."""
 
     def widened(self, chance: float) -> "RandomEffects":
-        """Return the same effect with an interval that misses it with the probability `chance`."""
+        """Return the same effect with an interval that misses it with probability `chance`."""
         if self.deviation == 0 and not self.within:
             return replace(self, low=None, high=None)
         reach = student_quantile(self.domains - 1, 1 - chance / 2) / sqrt(self.domains)

@@ -79,7 +79,7 @@ def review_entry(store: Store, label: str) -> dict[str, Any] | None:
     interval = figures.between(*[None if bound is None else figures.figure(bound) for bound in (review.low, review.high)])
     summary = (
         f"{review.decisions:,} decisions lost {figures.figure(review.loss)} each on average (95 % interval {interval}); "
-        f"{figures.share(review.best)} were best, {review.grades[DECISIVE]:,} decisive mistakes; "
+        f"{figures.share(review.best)} were the best action, {review.grades[DECISIVE]:,} were decisive mistakes; "
         f"{figures.share(review.without)} have no verdict."
     )
     if not review.judged:

@@ -46,7 +46,7 @@ def refusal_of(error: Exception) -> Refusal:
     for kind, status in _STATUSES:
         if isinstance(error, kind):
             return Refusal(status, str(error))
-    return Refusal(500, "an internal arena error; its output shows the details")
+    return Refusal(500, "an internal error of arena; the output of the server shows the details")
 
 
 def faults_of(error: RequestValidationError) -> list[str]:

@@ -126,7 +126,7 @@ class LiarsDice(Game):
             )
         for before, word in zip(("", *said), said, strict=False):
             if word not in self._higher[before]:
-                expected = "nothing" if before == LIAR else f"a bid above {before} or liar" if before else "a bid such as 1x2"
+                expected = "nothing" if before == LIAR else f"liar or a bid above {before}" if before else "a bid such as 1x2"
                 raise ValueError(
                     f"expected {expected} after {before or 'the throw'}, got {abbreviate(word)} in {abbreviate(text)}"
                 )

@@ -28,7 +28,7 @@ class PrisonersDilemma(Simultaneous):
         "Two seats play `turns` turns. In each turn, both choose at the same time to cooperate (C) or to defect (D). "
         "`payoffs` has four numbers: the payoff of each seat if both cooperate, the payoff of each seat if both defect, "
         "and, if only one defects, the payoff of the seat that cooperates and the payoff of the seat that defects. With "
-        "the probability `noise`, a choice is changed to the other one. The result of a seat is its mean payoff per turn. "
+        "probability `noise`, a choice is flipped. The result of a seat is its mean payoff per turn. "
         "A position is written as the choices in all turns so far, seat 1 first: `CC CD`, or - at the start."
     )
     board = "boards/rounds.js"

@@ -153,10 +153,10 @@ def test_replaced_code_of_a_submission_is_caught(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize("name", ["../../../../ESCAPED.txt", "/ESCAPED.txt"])
-def test_the_archive_of_a_submission_cannot_leave_its_folder(
+def test_a_submitted_archive_cannot_write_outside_its_folder(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The archive was put into the store without the checks of the ladder. The other submission stays in the bundle."""
+    """The archive was put into the store without the checks of the ladder. The bundle contains only the other submission."""
     store, content = make_ladder(tmp_path), io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr(name, "planted")

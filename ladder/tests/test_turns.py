@@ -222,7 +222,7 @@ def test_turns_are_as_long_as_the_longest_limits_and_every_match_has_a_limit(tmp
     turns = make_turns([puzzle])
     assert (turns._attempt_seconds, turns._hidden_seconds, turns._most_hidden_seconds) == (2.1, 10.0, 15.0)
     assert not make_turns([game]).keep_apart
-    with pytest.raises(ArenaError, match=r"game: expected `limits: \{seconds: S\}` beside puzzle"):
+    with pytest.raises(ArenaError, match=r"game: expected `limits: \{seconds: S\}`, because the hidden positions of puzzle"):
         make_turns([puzzle, game])
     (tmp_path / "game.yaml").write_text(f"{SPEC}limits: {{seconds: 5}}\n")
     assert make_turns([puzzle, load_ladder(tmp_path / "game.yaml")]).keep_apart

@@ -60,7 +60,7 @@ def test_show_names_another_file_that_seems_to_define_the_same_agent(tmp_path: P
     shown = invoke("show", "mine", "--plugin", "installed.py").stdout
     file = str(tmp_path / "my own.py")
     assert f"from installed.py, {tmp_path / 'installed.py'}:4\n" in shown
-    use = f"to use that file, name only it with --plugin {quote(file)}"
+    use = f"to use that file, pass only it with --plugin {quote(file)}"
     assert f"NOT from {file}, which seems to define the same name; {use}\n" in shown
     assert re.search(r"size: .*; default 3", shown)
 

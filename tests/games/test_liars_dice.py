@@ -97,7 +97,7 @@ def test_unknown_dice_are_resampled_with_their_probabilities() -> None:
         ("17 34:", "6 sides"),
         ("12: 1x1", "for each seat"),
         ("12 34: liar", "a bid such as 1x2 after the throw, got 'liar'"),
-        ("12 34: 2x3 2x2", "a bid above 2x3 or liar after 2x3, got '2x2'"),
+        ("12 34: 2x3 2x2", "liar or a bid above 2x3 after 2x3, got '2x2'"),
         ("12 34: 5x1", "got '5x1'"),
         ("12 34: 2x3 liar 2x4", "nothing after liar"),
     ],

@@ -227,8 +227,8 @@ def test_trusted_agents_are_listed(bubblewrap: str, submissions: Path, arena: Ar
     assert load_spec(cup(submissions, both, seed=0)).notes == ()
 
 
-def test_a_process_gets_the_plugins_of_its_agent_and_its_game(submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This includes plugins in ARENA_PLUGINS."""
+def test_a_process_gets_only_plugins_of_its_agent_and_its_game(submissions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other plugins are not passed on, even if they are in ARENA_PLUGINS."""
     monkeypatch.setenv("ARENA_PLUGINS", str(submissions / "submissions" / "marker.py"))
     plugins = ["submissions/honest.py", "submissions/rival.py"]
     entries = [{"agent": "honest", "isolation": "process"}, {"agent": "referee", "plugin": "submissions/referee.py"}]
@@ -294,8 +294,8 @@ def arena_games():
 def test_a_sandbox_hides_the_organisers_agents_and_their_imports(
     bubblewrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The agent does not see the files of rivals that a plugin imports from its folder, whichever key names them. The
-    honest twin sees the game with the module that the game imports, and a module of its own.
+    """The agent does not see the files of rivals that a plugin imports from its folder, whichever key of the spec
+    names them. It sees only its own file, a module of its own, and the game with the module that the game imports.
     """
     monkeypatch.syspath_prepend(tmp_path)
     files = {

@@ -123,7 +123,7 @@ def refusal_of(error: Exception) -> Refusal:
     found = error_answers.refusal_of(error)
     if found.status == 500:
         say(f"error: {describe(error)}")
-        return Refusal(500, "an internal arena error", "contact the host of the ladder; its output shows the details")
+        return Refusal(500, "an internal error of arena", "contact the host of the ladder; its output shows the details")
     if found.status == 405:
         return Refusal(405, "this address does not exist", "see /openapi.json")
     if isinstance(error, HTTPException) and found.status == 400:  # FastAPI raises this for a body that it cannot read
@@ -271,8 +271,8 @@ def make_turns(ladders: Sequence[LadderSpec]) -> Turns:
     for ladder in ladders:
         if any(one.seconds is None for one in list_limits(ladder.spec)):
             raise ArenaError(
-                f"{ladder.spec.name}: expected `limits: {{seconds: S}}` beside {puzzles[0].name}, because its hidden positions "
-                "are only attempted between the matches of other ladders, and a match without this limit may never end"
+                f"{ladder.spec.name}: expected `limits: {{seconds: S}}`, because the hidden positions of {puzzles[0].name} are "
+                "attempted only between the matches of other ladders, and a match without this limit may never end"
             )
     limits = [one for spec in puzzles for one in list_limits(spec)]
     attempt_seconds = max([one.seconds + one.margin for one in limits if one.seconds is not None])

@@ -25,7 +25,7 @@ def test_elo_and_superiority_of_a_long_match_agree_with_textbook_formulas() -> N
 
 
 def test_the_elo_of_an_agent_that_won_all_pairs_has_only_a_lower_bound() -> None:
-    """At the bound, six won pairs have the probability 1 / 20 (Clopper and Pearson, one-sided)."""
+    """At the bound, the probability of winning all six pairs is 1 / 20 (Clopper and Pearson, one-sided)."""
     worth = EloEstimate.of_pairs((0, 0, 0, 0, 6))
     assert (worth.elo, worth.elo_high, worth.margin) == (None, None, None)
     assert worth.score_low == pytest.approx(0.05 ** (1 / 6), abs=1e-6)
@@ -50,7 +50,7 @@ def test_a_single_pair_has_no_interval() -> None:
 
 
 def test_intervals_of_means_have_the_nominal_coverage() -> None:
-    """Averaged over probabilities from 0.05 to 0.95, the exact coverage is 90 to 98 % for ten coin throws, and 93 to 97 % for
+    """Averaged over probabilities from 0.05 to 0.95, the exact coverage is 90 to 98 % for ten coin tosses, and 93 to 97 % for
     forty.
     """
     for trials, least, most in ((10, 0.90, 0.98), (40, 0.93, 0.97)):

@@ -661,7 +661,7 @@ def arena_agents():
 
 
 def test_a_tiny_p_value_is_not_shown_as_zero(tmp_path: Path) -> None:
-    """An agent loses all of 60 pairs. For equal agents, this has a probability of 2 ** -60, which is not 0."""
+    """An agent loses all 60 pairs. For equal agents, this has a probability of 2 ** -60, which is not 0."""
     (tmp_path / "loser.py").write_text(LOSER)
     spec = {"game": "tic-tac-toe", "rounds": 60, "agents": ["random", "greedy", "loser"], "plugins": [str(tmp_path / "loser.py")]}
     arena.run(spec, store=tmp_path / "lost.db")

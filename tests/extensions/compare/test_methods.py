@@ -90,8 +90,8 @@ def test_parameters_in_the_paragraph_are_written_as_in_a_spec(tmp_path: Path) ->
 
 
 def test_the_corrected_tests_are_listed_by_aspect(tmp_path: Path) -> None:
-    """The paragraph about two entries lists the corrected tests of the whole board, which are counted in the comparison of
-    all entries.
+    """The correction covers all tests of the board. So the paragraph about two entries lists all of them, and their numbers are
+    those of the whole board in JSON.
     """
     agents = ["a-star", {"agent": "greedy", "label": "greedy"}, "best-first", "bfs"]
     spec = {"game": {"name": "sliding-tiles", "shuffle": 20}, "rounds": 10, "limits": {"nodes": 300}, "agents": agents}

@@ -101,8 +101,8 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
 
 
 def test_few_pairs_are_tested_exactly() -> None:
-    """The sign test is used if all decided pairs have the same weight, and otherwise all 2^n signs. A pair and its repeats count
-    once.
+    """If all decided pairs have the same weight, the sign test is used; otherwise, all 2^n assignments of signs are enumerated. A
+    pair and its repeats count once.
     """
 
     def p_value(pairs: list[Pair]) -> float:
@@ -274,7 +274,10 @@ def test_both_bounds_of_an_interval_in_elo_are_shown() -> None:
 
 
 def test_observations_from_one_position_are_called_rounds(tmp_path: Path) -> None:
-    """All rounds of n-queens start from the empty board, so that rounds are compared. Both entries solve one or two of them."""
+    """All rounds of n-queens start from the empty board, so the observations are rounds and not positions.
+
+    Both entries solve one or two of them.
+    """
     agents = [{"agent": "hill-climb", "label": "plain"}, {"agent": "hill-climb", "sideways": 50, "label": "side"}]
     arena.run({"game": {"name": "n-queens", "n": 8}, "rounds": 20, "agents": agents}, store=tmp_path / "n.db")
     verdict = called("compare", str(tmp_path / "n.db"), "plain", "side").split("\n\n")[1]

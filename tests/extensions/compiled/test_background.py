@@ -239,15 +239,15 @@ def goes_compiled(found: list[dict[str, Any]]) -> bool:
     return "plain" in found[0] and "compiled" in found[-1] and "plain" not in found[-1]
 
 
-def test_searches_are_compiled_during_the_command_play(arena: Callable[..., Any], brought: Path) -> None:
+def test_arena_play_compiles_searches_while_it_runs(arena: Callable[..., Any], brought: Path) -> None:
     """The first decision would take a minute otherwise."""
     words = ("connect-four", "alpha-beta:depth=9", "random", "--limits", "none", "--delay", 0, "--seed", 1)
     done = arena("play", *words)
     assert done.returncode == 0, done.stderr
 
 
-def test_searches_are_compiled_during_the_command_solve(arena: Callable[..., Any], brought: Path) -> None:
-    """The only decision starts again. Plain Python would need more than a second for a million nodes."""
+def test_arena_solve_compiles_searches_while_it_runs(arena: Callable[..., Any], brought: Path) -> None:
+    """The only decision starts again when its loop has been compiled. Plain Python takes over a second for a million nodes."""
     fifteen = [word for name, value in FIFTEEN.items() if name != "name" for word in ("--set", f"{name}={value}")]
     words = ("sliding-tiles", "ida-star", *fifteen, "--heuristic", "manhattan", "--position", NUMBER_93)
     done = arena("solve", *words, "--limits", "none", "--format", "json")

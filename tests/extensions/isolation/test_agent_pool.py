@@ -56,8 +56,8 @@ def test_a_process_plays_each_deal_at_most_once() -> None:
     assert pool.started == 3
 
 
-def test_a_confined_process_ends_before_its_deal_is_used_again() -> None:
-    """This holds even if the other process belongs to another entry. A process with code chosen by the organiser is kept."""
+def test_a_confined_process_ends_before_another_process_plays_its_deal() -> None:
+    """This holds even if the two processes belong to different entries. A process with code chosen by the organiser is kept."""
     pool = make_pool()
     stranger, other = (play(pool, "1/0", Program(name, {}, None, (), "/")) for name in ("confined a", "random"))
     assert getattr(stranger, "alive") is False  # noqa: B009

@@ -191,7 +191,9 @@ def arena_heuristics(): return [own]
 
 
 @pytest.mark.process
-def test_errors_of_versions_are_explained(tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_in_the_key_version_are_explained(
+    tmp_path: Path, commit: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each message gives the place, the given value, and what to do."""
     commit({"edge.py": source(0)})
     (tmp_path / "edge_new.py").write_text(source(1))

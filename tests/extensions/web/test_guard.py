@@ -225,7 +225,7 @@ def test_without_https_cookies_tell_links_of_other_sites_apart(open_pages: Pages
     ],
 )
 def test_a_request_with_a_token_is_never_redirected_to_another_server(open_pages: Pages, path: str, target: str) -> None:
-    """Browsers read a backslash as a slash. The target is quoted as in RFC 3986, so that every path can be a header."""
+    """Browsers read a backslash as a slash. The target is percent-encoded, so every path is valid in a `Location` header."""
     answer = open_pages.ask(f"{path}?token={TOKEN}")
     assert (answer.status, answer.headers["location"]) == (303, target)
 

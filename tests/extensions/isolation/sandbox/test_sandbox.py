@@ -86,10 +86,12 @@ def test_a_secure_sandbox_passes_and_leaves_no_files(bwrap: str, home: Path, wor
     assert list(home.iterdir()) == list(work.iterdir()) == []
 
 
-def test_a_program_that_starts_the_command_without_isolation_is_no_sandbox(
+def test_a_program_that_starts_the_command_without_isolation_is_not_accepted(
     bwrap: str, home: Path, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The test program reaches all four places, and the message names them. Its files are removed."""
+    """The test program reaches the network, reads and writes the user's files, and sees other processes. The message names all
+    four. The files that it has written are removed.
+    """
     fake(tmp_path, NO_WALLS, monkeypatch)
     with pytest.raises(SandboxError) as caught:
         prove()
@@ -361,8 +363,8 @@ def test_the_visible_memory_of_the_machine_is_constant_in_the_sandbox(bwrap: str
     assert found["MemFree"].split() == ["2097152", "kB"]
 
 
-def test_programs_in_the_folder_for_games_are_found(bwrap: str, tmp_path: Path) -> None:
-    """Debian installs engines into this folder."""
+def test_programs_in_usr_games_are_found(bwrap: str, tmp_path: Path) -> None:
+    """Debian installs game engines in /usr/games."""
     programs = [one for one in sorted(Path("/usr/games").glob("*")) if os.access(one, os.X_OK)]
     if not programs:
         pytest.skip("no program in /usr/games")

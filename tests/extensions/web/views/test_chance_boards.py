@@ -37,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, missing: Callable[[str, str
 
 
 def test_a_report_draws_every_position_of_a_match(browser: Any, report: Path) -> None:
-    """From the start, chance included, to the end, no position is shown as text, and the console is empty."""
+    """No position of the match is shown as text, not even before a chance event, and the console of the browser is empty."""
     page = browser.new_page()
     page.set_default_timeout(1000 * DEADLINE_SECONDS)
     trouble: list[str] = []
