@@ -88,7 +88,7 @@ class TrialBoard:
     below every board to which they apply."""
 
     details: bool = True
-    """False if leaderboards and their notes are left out for agents, so that the result fits on a screen."""
+    """False if leaderboards and their notes are left out for agents and heuristics, so that the result fits on a screen."""
     as_json: bool = False
     """True if only the reports are printed, as lines of JSON."""
 
@@ -202,7 +202,7 @@ class TrialBoard:
         brief = watched is not None and not self.details
         if not brief:
             self.say()
-            shown = [replace(board, cross=None)]
+            shown = [replace(board, cross=None, rows=tuple(filter(has_played, board.rows)) or board.rows)]
             self.say(Leaderboard.render(replace(spec, name=self.file), shown, width=Terminal(self.out).room))
         remarks: list[str] = []
         if crashes == MAX_CRASHES:
@@ -219,7 +219,7 @@ class TrialBoard:
                 self.say(remark)
             most = f"{spec.boards[0].seats[-1].limits.nodes:,} nodes"
             self.say(
-                f"No limits are set: an agent that reports its best action so far stops after {most}, and any other agent "
+                f"Default limits: an agent that reports its best action so far stops after {most}, and any other agent "
                 "decides without a limit."
             )
             if BUDGET_ADVICE not in self.told:

@@ -38,6 +38,8 @@ TRY_SECONDS = 6.0
 """The default number of seconds for everything in a file, not counting the checks."""
 MAX_MATCH_LINES = 60
 """The maximum number of lines of a match that is shown in full. If a match is longer, its first and last states are shown."""
+SHORT = "--details shows the leaderboards, and --seconds S plays more games"
+"""What to do if the leaderboards are left out."""
 Entry = str | Mapping[str, Any]
 """An entry of a spec: the name of an agent, or a mapping with an agent, its options and a label."""
 
@@ -59,7 +61,7 @@ Entry = str | Mapping[str, Any]
     metavar="S",
     help="Total seconds of play for everything in the file.",
 )
-@click.option("--details", is_flag=True, help="For an agent, print the leaderboards, too.")
+@click.option("--details", is_flag=True, help="For an agent or a heuristic, print the leaderboards, too.")
 @seed_option("Seed of all random numbers.")
 @format_option
 @positions_option
@@ -244,7 +246,7 @@ def _draw_states(game: Game, record: Record, width: int) -> list[str]:
 
 
 def try_heuristic(attempt: TrialBoard, key: tuple[str, ...], heuristic: Callable[..., Any]) -> None:
-    """Print a leaderboard for every reference agent that uses heuristics, and a sentence about it. On the leaderboard, the agent
+    """Let every reference agent that uses heuristics play, and print a sentence about its leaderboard. There, the agent
     plays with this heuristic, with the default heuristic, and without a heuristic (`none`, as in a spec).
     """
     game = attempt.registry.game(key[1])()
@@ -259,11 +261,17 @@ def try_heuristic(attempt: TrialBoard, key: tuple[str, ...], heuristic: Callable
         seconds = max(0.0, attempt.until - monotonic()) / (len(agents) - number)
         names = [key[2], *rivals, NO_HEURISTIC]
         entries = [{"agent": agent, "heuristic": name, "label": f"{agent} with {name}"} for name in names]
-        board = attempt.play(attempt.spec(game, _fill_up(attempt, game, entries)), seconds).board
-        attempt.say(f"\n{_describe_effect(board, agent, names)}")
+        watched = entries[0]["label"]
+        tried = attempt.play(attempt.spec(game, _fill_up(attempt, game, entries)), seconds, watched=watched)
+        gap = "\n" if attempt.details or not number else ""
+        attempt.say(f"{gap}{_describe_effect(tried.board, agent, names, many_seats=game.players > 2)}")
+        for remark in tried.remarks:
+            attempt.say(remark)
+    if agents and not attempt.details:
+        attempt.say(SHORT)
 
 
-def _describe_effect(board: Leaderboard, agent: str, names: list[str]) -> str:
+def _describe_effect(board: Leaderboard, agent: str, names: list[str], *, many_seats: bool = False) -> str:
     labels = [f"{agent} with {name}" for name in names]
     idle = [name for label, name in zip(labels, names, strict=True) if not has_played(row_of(board, label))]
     if board.kind == "versus" and board.cross is not None:
@@ -272,21 +280,26 @@ def _describe_effect(board: Leaderboard, agent: str, names: list[str]) -> str:
         idle = [name for label, name in zip(labels[1:], names[1:], strict=True) if scores[label] is None]
     if idle:
         return f"There was not enough time to compare {agent} with {names[0]} to {agent} with {figures.listing(idle, 'or')}."
+    own = row_of(board, labels[0])
     if board.kind == "versus" and board.cross is not None:
-        results = [f"{percent(scores[label])} against {name}" for label, name in zip(labels[1:], names[1:], strict=True)]
-        return f"{labels[0]} scores {', '.join(results)}."
+        word = "finishes ahead of the agent with" if many_seats else "scores"
+        results = [
+            f"{name} in {percent(scores[label])}" if many_seats else f"{percent(scores[label])} against {name}"
+            for label, name in zip(labels[1:], names[1:], strict=True)
+        ]
+        return f"{labels[0]} {word} {', '.join(results)}, in {figures.amount(own['games'], 'game')} against all agents."
     if board.kind != "puzzle":
         means = [
             f"{figures.figure(row_of(board, label)['mean_return'])} with {name}"
             for label, name in zip(labels, names, strict=True)
         ]
-        return f"{agent} has a mean return of {', '.join(means)}."
+        return f"In {figures.amount(own['attempts'], 'attempt')}, {agent} has a mean return of {', '.join(means)}."
     shares = []
     for label, name in zip(labels, names, strict=True):
         row = row_of(board, label)
         shares.append(f"{percent(row['solved'])} with {name}")
         shares[-1] += "" if row["nodes_per_attempt"] is None else f" ({row['nodes_per_attempt']:,.0f} nodes each)"
-    return f"{agent} solves {', '.join(shares)}."
+    return f"Of {figures.amount(own['attempts'], 'position')}, {agent} solves {', '.join(shares)}."
 
 
 def try_agent(attempt: TrialBoard, key: tuple[str, ...], agent: type[Agent]) -> None:
@@ -305,7 +318,7 @@ def try_agent(attempt: TrialBoard, key: tuple[str, ...], agent: type[Agent]) -> 
         named = ", ".join(others) if attempt.details else f"such as {others[0]}"
         attempt.say(f"\n--game NAME plays another game{':' if attempt.details else ','} {named}")
     if not attempt.details:
-        attempt.say("--details shows the leaderboards, and --seconds S plays more games")
+        attempt.say(SHORT)
 
 
 def try_program(attempt: TrialBoard, command: Sequence[str]) -> None:

@@ -227,7 +227,7 @@ def test_too_little_time_gives_no_rank(tmp_path: Path, inside: Inside) -> None:
 def test_the_tried_agent_plays_in_the_first_match(tmp_path: Path, inside: Inside) -> None:
     """In a round-robin of three entries, the first one would not play in the first matches."""
     inside("new", "heuristic", "mine", "--game", "connect-four")
-    rows = inside("try", "mine.py", "--seconds", "0.001").stdout.splitlines()
+    rows = inside("try", "mine.py", "--seconds", "0.001", "--details").stdout.splitlines()
     (own,) = [row for row in rows if re.match(r"\S+( ~)? +lookahead with mine ", row)]
     assert re.search(r" {2,}1 {4}[01] {4}[01] {4}[01] ", own), own
 
@@ -447,7 +447,7 @@ def test_every_board_has_its_own_remarks(tmp_path: Path, inside: Inside) -> None
     for board in boards:
         assert re.search(r"^Ranked by ", board, re.MULTILINE)
         assert re.search(r"^~ : .*chance", board, re.MULTILINE)
-        assert "No limits are set: an agent that reports its best action so far stops after 200 nodes" in board
+        assert "Default limits: an agent that reports its best action so far stops after 200 nodes" in board
     assert ended.stdout.count("`limits` in a spec sets a budget") == 1
 
 
@@ -494,9 +494,27 @@ def test_agents_that_need_a_file_or_a_server_are_listed_separately(tmp_path: Pat
 def test_a_puzzle_and_a_heuristic_are_tried(tmp_path: Path, inside: Inside) -> None:
     """The heuristic is compared with the default heuristic and with no heuristic, on the same positions."""
     inside("new", "heuristic", "near", "--game", "sliding-tiles")
-    ended = inside("try", "near.py")
+    ended = inside("try", "near.py", "--details")
     assert ended.returncode == 0, ended.stderr
     assert {"a-star with near", "a-star with manhattan", "a-star with none"} <= set(re.findall(r"a-star with \S+", ended.stdout))
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("game", "said"),
+    [
+        ("sliding-tiles", r"Of \d+ positions?, a-star solves \d+ % with near .* with manhattan .* with none "),
+        ("connect-four", r"lookahead with near scores \d+ % against open-lines, \d+ % against none, in \d+ games against all "),
+    ],
+)
+def test_the_result_of_a_heuristic_fits_on_a_screen(game: str, said: str, tmp_path: Path, inside: Inside) -> None:
+    inside("new", "heuristic", "near", "--game", game)
+    ended = inside("try", "near.py", "--seconds", "3")
+    lines = [line for text in ended.stdout.splitlines() for line in textwrap.wrap(text, 80) or [""]]
+    assert len(lines) <= 25
+    assert "Rank" not in ended.stdout
+    assert "--details shows the leaderboards" in ended.stdout
+    assert re.search(said, ended.stdout), ended.stdout
 
 
 @pytest.mark.process
@@ -650,7 +668,7 @@ def test_agents_and_heuristics_are_rated_for_any_number_of_seats(
     assert said, ended.stdout
     assert said[2] is None or int(said[2]) >= players
     assert "not played" not in text.replace("not played, because no built-in agent that uses heuristics", "")
-    assert hiding or re.search(r"greedy (with sum scores|has a mean return of)", text), ended.stdout
+    assert hiding or re.search(r"greedy (with sum (scores|finishes ahead)|has a mean return of)", text), ended.stdout
 
 
 def test_the_board_of_every_game_has_an_entry_for_each_seat() -> None:
