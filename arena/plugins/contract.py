@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from difflib import get_close_matches
 from functools import cache
 from inspect import isabstract, isclass
@@ -212,10 +212,20 @@ def _check_methods(kind: str, name: object, value: type, base: type) -> None:
         if method.startswith("_") or given is promised or not inspect.isfunction(promised) or not inspect.isfunction(given):
             continue
         wanted = promised.__code__.co_varnames[: promised.__code__.co_argcount]
-        if not takes(given, len(wanted) - 1):
+        swapped = _are_swapped(given.__code__.co_varnames[: given.__code__.co_argcount], wanted)
+        if swapped or not takes(given, len(wanted) - 1):
             expected = f"{method}({', '.join(wanted)})"
             got = f"{method}({', '.join(map(str, inspect.signature(given).parameters))})"
-            raise Unfit(f"{kind} {name} ({locate(given)}): expected {expected}, got {got}")
+            raise Unfit(f"{kind} {name} ({locate(given)}): expected {expected}, got {got}{SWAPPED * swapped}")
+
+
+SWAPPED = "; the arguments are swapped"
+
+
+def _are_swapped(names: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Return whether a function has all the arguments that arena gives, but in another order."""
+    given = list(names[: len(wanted)])
+    return given != list(wanted) and sorted(given) == sorted(wanted)
 
 
 def _check_call(kind: str, name: str, value: Any, wanted: tuple[str, str]) -> None:
@@ -225,12 +235,18 @@ def _check_call(kind: str, name: str, value: Any, wanted: tuple[str, str]) -> No
     if given is None:
         raise Unfit(f"{kind} {name} ({locate(value)}): expected a method __call__(self, {', '.join(wanted)}), got none")
     try:
-        inspect.signature(given).bind(None, None, 0)
-    except TypeError:
-        got = f"({', '.join(map(str, inspect.signature(given).parameters.values()))})"
-        raise Unfit(f"{kind} {name} ({locate(given)}): expected ({before}, {', '.join(wanted)}), got {got}") from None
-    except ValueError:
+        signature = inspect.signature(given)
+    except (TypeError, ValueError):
         return  # the signature is unknown, so it cannot be checked
+    swapped = _are_swapped(list(signature.parameters), [before, *[word.partition("=")[0] for word in wanted]])
+    try:
+        signature.bind(None, None, 0)
+        fits = not swapped
+    except TypeError:
+        fits = False
+    if not fits:
+        got = f"({', '.join(map(str, signature.parameters.values()))}){SWAPPED * swapped}"
+        raise Unfit(f"{kind} {name} ({locate(given)}): expected ({before}, {', '.join(wanted)}), got {got}")
 
 
 def _check_agent(agent: type[Agent]) -> None:

@@ -297,8 +297,11 @@ def _setup(kind: type[Agent], make: Callable[[], Agent], game: Game, registry: R
     return AgentSetup(kind, make, game, evaluation, measure)
 
 
-OWN_SEED = "; take random numbers from search.rng, and seed other generators with them, as numpy.random.default_rng"
-"""What to do about answers that differ, because a generator without a seed leaves no other trace."""
+UNREPEATED = (
+    "; take random numbers from search.rng, and seed other generators with them, as numpy.random.default_rng; "
+    "keep nothing from match to match, such as a list or dict in a class attribute"
+)
+"""What to do about answers that differ, because neither a generator without a seed nor a memory leaves another trace."""
 ANSWER_CHECKS = {"repeats", "purity", "threads", "randomness"}
 """The checks that pass only if the agent has made a decision. An exception alone shows nothing about them."""
 
@@ -416,7 +419,7 @@ def _check_decisions(setup: AgentSetup, trial: Trial, state: State, seats: Colle
                 trial.actions = [*way, *first.actions[:common]]
                 expected, got = [" ".join(record.actions[common : common + 1]) or "the end" for record in (first, again)]
                 raise trial.violation(
-                    "the same seed gives different actions", f"{expected}, as in the first match{OWN_SEED}", got
+                    "the same seed gives different actions", f"{expected}, as in the first match{UNREPEATED}", got
                 )
             trial.expect(again.answer == first.answer, "the same seed gives different answers", first.answer, again.answer)
         trial.actions = way

@@ -428,6 +428,20 @@ def test_a_wrong_name_or_place_is_refused(plugin: Plugin, hook: str, objects: di
         ),
         (agent("a").replace("choose", "chose"), r"a \(mine\.py:\d\) defines neither .*; did you mean choose instead of chose\?"),
         (agent("a").replace("choose", "slove"), r"a \(mine\.py:\d\) defines neither .*; did you mean solve instead of slove\?"),
+        (
+            agent("a").replace("game, state, search", "state, game, search"),
+            r"expected choose\(self, game, state, search\), got choose\(self, state, game, search\); the arguments are swapped",
+        ),
+        (
+            """
+            from arena import heuristic
+            @heuristic("h", game="nim")
+            def h(state, game, player=0): ...
+            @hookimpl
+            def arena_heuristics(): return [h]
+            """,
+            r"expected \(game, state, player=0\), got \(state, game, player=0\); the arguments are swapped",
+        ),
         (agent("a").replace("def choose", "async def choose"), r"choose is asynchronous; write `def choose` without `async`"),
         (agent("a", "def solve(self, *_): yield 1"), r"solve is a generator; write `return` instead of `yield`"),
         (agent("a", "needs = frozenset({'two-players'})"), r"needs 'two-players', .*; did you mean 'two-player'"),
