@@ -25,7 +25,9 @@ NONE = Figure("-")
 MIN_PLAIN_MAGNITUDE = Decimal("1e-7")
 """The smallest magnitude that is written without an exponent."""
 MIN_LARGE_MAGNITUDE = Decimal("1e16")
-"""The smallest large magnitude that is written with an exponent. Counts are smaller."""
+"""The smallest large magnitude that is written with an exponent, also in a column whose other cells are smaller: all digits of
+smaller numbers are known, while a float has no digits for all units of larger ones. Counts are smaller.
+"""
 MAX_WIN_PLIES = 2000
 """If a win takes more plies, its value is shown as a number."""
 WIN_ROUNDING = 1e-9
