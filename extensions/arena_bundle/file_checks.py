@@ -77,8 +77,9 @@ MAX_SIZE = 2**53
 """The largest size of a schedule, so that every program can read the number from JSON."""
 SECRET_PATTERN = re.compile(r"[0-9a-f]{32}(,[0-9]{1,15}:[0-9a-f]{32})*")
 LADDER = (
-    "which matches the ladder has played, in which order, and with which limits and isolation; that its agents chose these "
-    "actions, or failed as the records say; which submissions have these pseudonyms, and which have left: the author alone knows"
+    "which matches the ladder has played, in which order, and with which limits and isolation; which agents claim optimal "
+    "solutions; that its agents chose these actions, or failed as the records say; which submissions have these pseudonyms, and "
+    "which have left: the author alone knows"
 )
 HONEST_CODE = "that the code does what its author says: it may contain recorded moves, so read it"
 

@@ -57,10 +57,15 @@ DRAWN_SCHEDULE = (
     "that the schedule is honest: its format uses the hashes of agents for draws, so code from the bundle computed it"
 )
 SAME_PROCESS = "that the replays are honest: code from the bundle plays them, and could have forged the answers"
-APART_KEYS = ("game", "labels", "size", "exact", "format", "kind", "test")
-"""Keys of a board that must be the same with other agents."""
-LADDER_KEYS = ("game", "kind", "returns", "has_chance", "has_openings")
+LADDER_KEYS = ("title", "game", "kind", "test", "returns", "has_chance", "has_openings", "path_matters")
 """Keys of a board of a ladder that must be the same with other agents: its entries come and go, and it never ends."""
+APART_KEYS = (*LADDER_KEYS, "labels", "size", "exact", "format", "options", "anchor", "ranked_by")
+"""Keys of a board that must be the same with other agents."""
+LOOK_KEYS = ("columns", "sort")
+"""Keys of a board that may name columns of plugins."""
+LADDER_FORMAT = "ladder"
+"""The format of the boards that a ladder plays. They have an anchor even if the spec names none."""
+AUTHORS_WORD = "only the author says so"
 OLD_DECISIONS = (
     "the expanded states and the agents whose actions were random: the records lack them, perhaps because another version of "
     "arena wrote them"
@@ -86,6 +91,8 @@ class SandboxChecks:
         self._line = LiveLine(sys.stderr)
         self._lot: list[str] | None = None
         """The matches that are drawn; None if none was drawn yet."""
+        self._is_compared = self._has_own_agents = False
+        """Whether the boards were compared with the spec and its own code, and whether the spec needs no code but arena's."""
         self._computed = False
         """Whether the ranks and columns of formats and plugins were computed again."""
         self._unplayed = Counter[str]()
@@ -111,6 +118,8 @@ class SandboxChecks:
                     replays = False
             if not replays and (reason := self._check_apart()):
                 self._verdict.not_shown.append(f"the records were not compared with the rules: {reason}")
+                if not self._is_compared:
+                    self._note(f"the columns, limits and all else that {RUN} says about the boards: {AUTHORS_WORD}")
         except IsolationError as error:
             self._verdict.not_shown.append(f"{'not replayed' if replays else 'records not compared with the rules'}: no sandbox")
             self._verdict.notes.append(str(error))
@@ -204,10 +213,7 @@ class SandboxChecks:
                 {key: without(one, gone) if key in ENTRY_KEYS else one for key, one in sheet.items() if key not in NO_SHEET_KEYS}
                 for sheet in (given, computed)
             )
-            if lacking := [key for key in right if key not in left]:
-                self._differ(f"board {number + 1} is not the board of the spec: {', '.join(lacking)} is missing")
-            if differences := list(find_differences(left, right, "", subset=not self._files.same_version)):
-                raise Contradiction(f"board {number + 1} is not the board of the spec: {'; '.join(differences[:3])}")
+            self._compare_sheet(number, left, right)
             known, listed = computed.get("settings", ()), given.get("settings", ())
             if len(listed) != len(known):
                 raise Contradiction(f"board {number + 1} has the settings of {len(listed)} entries, the spec has {len(known)}")
@@ -226,9 +232,16 @@ class SandboxChecks:
             raise Contradiction(f"the bundle has {len(self._file.boards)} boards, the spec {len(found.boards)}")
         if [len(board) for board in found.reasons] != [len(board.labels) for board in self._last.boards]:
             raise HostFailed("an answer from the sandbox does not match the boards of the bundle")
-        self._declared, self._follows = found.boards, found.follows
+        self._declared, self._follows, self._is_compared = found.boards, found.follows, True
         self._compare_code(found)
         return found.reasons
+
+    def _compare_sheet(self, number: int, given: Mapping[str, Any], computed: Mapping[str, Any]) -> None:
+        """Compare values of a board with those that follow from the spec."""
+        if lacking := [key for key in computed if key not in given]:
+            self._differ(f"board {number + 1} is not the board of the spec: {', '.join(lacking)} is missing")
+        if differences := list(find_differences(given, computed, "", subset=not self._files.same_version)):
+            raise Contradiction(f"board {number + 1} is not the board of the spec: {'; '.join(differences[:3])}")
 
     def _note(self, text: str) -> None:
         """Say once that something was not shown. The spec is loaded more than once."""
@@ -308,7 +321,8 @@ class SandboxChecks:
         """Check the schedule and the rules in a process without code from the bundle. Return why not, if that is impossible.
 
         Code from the bundle could change the answers of its own process. The rules do not depend on the agents, so here agents of
-        arena take their places. With the formats in PLAIN_FORMATS, this also applies to the schedule.
+        arena take their places. With the formats in PLAIN_FORMATS, this also applies to the schedule. If the boards were not
+        compared with the spec and its own code before, they are compared here.
         """
         known = load_plugins(environ=False).games
         games = [sheet.game["name"] for sheet in self._last.boards if sheet.game["name"] not in known]
@@ -320,15 +334,17 @@ class SandboxChecks:
             return "the boards have different agents"
         with SandboxedHost(self._root, (), [self._store.parent]) as host:
             try:  # to load the spec with other agents
-                found = self._ask_for_spec(host, values, Code())
+                found = self._ask_for_spec(host, values, Code()) if self._is_compared else self._load_apart(host, values)
             except HostFailed as error:
                 return self._explain(error)
-            keys = LADDER_KEYS if is_ladder else APART_KEYS
-            kept, made = (
-                [{key: sheet.get(key) for key in keys} for sheet in sheets] for sheets in (self._file.boards, found.boards)
-            )
-            if reason := next(find_differences(kept, made, "boards", subset=False), ""):
-                return reason
+            if len(found.boards) != len(self._file.boards):
+                raise Contradiction(f"the bundle has {len(self._file.boards)} boards, the spec {len(found.boards)}")
+            for number, (given, made) in enumerate(zip(self._file.boards, found.boards, strict=True)):
+                left, right = pick(given, made, LADDER_KEYS if is_ladder else APART_KEYS)
+                if not self._is_compared:
+                    self._compare_sheet(number, left, right)
+                elif reason := next(find_differences(left, right, f"boards[{number}]", subset=False), ""):
+                    return reason
             self._follows = found.follows
             drawn = sorted({sheet.format for sheet in self._last.boards} - set(PLAIN_FORMATS))
             if drawn and self._has_code:
@@ -339,6 +355,64 @@ class SandboxChecks:
                 self._check_schedule(host, ids=False)
             self._follow_rules(host)
         return ""
+
+    def _load_apart(self, host: SandboxedHost, values: Mapping[str, Any]) -> Loaded:
+        """Load the spec without its code, and compare the boards with it as far as possible. Name what cannot be compared.
+
+        Agents of arena itself keep their places if the spec can then be loaded.
+        """
+        is_ladder, labels = self._file.ladder, list_labels(self._file.boards) or []
+        looks = {key: self._values[key] for key in LOOKS if key in self._values and key != "plugins"}
+        own, others = (None, set(labels)) if is_ladder else keep_own_agents(self._values, labels)
+        ways = [({**looks, "agents": own}, others)] if own is not None else []
+        ways += [(looks, set(labels)), ({}, set(labels))]
+        for extra, gone in ways:
+            try:
+                found = self._ask_for_spec(host, {**values, **extra}, Code())
+            except HostFailed:
+                if not extra:
+                    raise
+                continue
+            if not gone or all(sheet.get("labels") == labels for sheet in found.boards):
+                break
+        self._has_own_agents = not is_ladder and not gone
+        for number, (given, made) in enumerate(zip(self._file.boards, found.boards, strict=False)):
+            if extra or not looks:
+                self._compare_sheet(number, *pick(given, made, LOOK_KEYS))
+            if is_ladder:
+                self._check_ladder_board(number, given, made)
+                continue
+            for key in ENTRY_KEYS:
+                self._compare_sheet(
+                    number, *[{key: without(sheet[key], gone)} if key in sheet else {} for sheet in (given, made)]
+                )
+            settings = [zip(sheet["labels"], sheet.get("settings", ()), strict=False) for sheet in (given, made)]
+            known = [{label: {**one, "key": None} for label, one in each if label not in gone} for each in settings]
+            if known[0] != known[1]:
+                self._differ(f"board {number + 1}: its settings are not those of the entries in the spec")
+        if gone and not is_ladder:
+            self._note(f"the settings and limits of {', '.join(one for one in labels if one in gone)}: {AUTHORS_WORD}")
+        if not extra and looks:
+            self._note(f"the columns of the boards and the order of their rows: {AUTHORS_WORD}")
+        return found
+
+    def _check_ladder_board(self, number: int, given: Mapping[str, Any], made: Mapping[str, Any]) -> None:
+        """Check what ranks a board of a ladder, and its anchor: the first entry of the spec, if the spec names none."""
+        if given.get("format") != LADDER_FORMAT:  # a tournament
+            self._compare_sheet(number, *pick(given, made, ("format", "anchor", "ranked_by", "options")))
+            return
+        first = self._values["agents"][0]
+        house = first.get("label") or first.get("agent") if isinstance(first, dict) else first
+        is_puzzle = made["kind"] == "puzzle"
+        expected: dict[str, Any] = {"anchor": None if is_puzzle else made["anchor"] or house}
+        if is_puzzle:
+            self._note(f"what ranks board {number + 1}: {AUTHORS_WORD}")
+        else:
+            expected["ranked_by"] = "rating"
+        if expected["anchor"] not in (None, *given["labels"]):  # arena chose the label, or hid the name of a person
+            del expected["anchor"]
+            self._note(f"the anchor of board {number + 1}: {AUTHORS_WORD}")
+        self._compare_sheet(number, *pick(given, expected, expected))
 
     def _find_key(self, place: Sequence[Any]) -> Any:
         """Return what finds a match in the schedule: its number if the schedule depends on results, or else its round and seats.
@@ -551,6 +625,11 @@ def list_computed(sheets: Sequence[Mapping[str, Any]]) -> str:
     return " and ".join([*(["the ranks"] if ranked else []), *named])
 
 
+def pick(given: Mapping[str, Any], made: Mapping[str, Any], keys: Collection[str]) -> list[dict[str, Any]]:
+    """Return only these keys of two boards."""
+    return [{key: sheet[key] for key in keys if key in sheet} for sheet in (given, made)]
+
+
 def without(value: Any, labels: Collection[str]) -> Any:
     """Return a value of a board that lists labels, or that has labels as its keys, without some of these labels."""
     if isinstance(value, dict):
@@ -585,6 +664,25 @@ def list_labels(sheets: Sequence[Mapping[str, Any]]) -> list[str] | None:
     """Return the labels of the entries. Return None if the boards have different labels."""
     labels: list[str] = sheets[0]["labels"] if sheets else []
     return None if any(sheet["labels"] != labels for sheet in sheets) else labels
+
+
+def keep_own_agents(values: Mapping[str, Any], labels: Sequence[str]) -> tuple[list[Any] | None, set[str]]:
+    """Return the entries of a spec, with another agent for each one that is not arena's own, and the labels of the latter.
+
+    Return None, and all labels, if it is not known which entry has which label.
+    """
+    known, agents = load_plugins(environ=False).sources, values.get("agents")
+    if not isinstance(agents, list):
+        return None, set(labels)
+    names = [agent.get("agent") if isinstance(agent, dict) else agent for agent in agents]
+    own = [isinstance(name, str) and (found := known.get(("agent", name))) is not None and found.own for name in names]
+    own = [is_own and not names_code(agent) for is_own, agent in zip(own, agents, strict=True)]
+    if all(own):
+        return agents, set()
+    if len(agents) != len(labels):
+        return None, set(labels)
+    kept = [agent if is_own else other for agent, other, is_own in zip(agents, stand_ins(labels), own, strict=True)]
+    return kept, {label for label, is_own in zip(labels, own, strict=True) if not is_own}
 
 
 def replace_agents(

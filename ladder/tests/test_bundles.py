@@ -127,6 +127,40 @@ def test_a_bundle_of_a_ladder_with_invented_ranks_is_caught(tmp_path: Path, caps
     assert "a ladder has no ranking of its own" in verdict["contradictions"][0]
 
 
+@pytest.mark.usefixtures("bubblewrap")
+@pytest.mark.parametrize(
+    ("invented", "expected"),
+    [
+        ({}, None),
+        ({"title": "chess"}, "title is"),
+        ({"anchor": "p-0123abcd/quick@2"}, "anchor is"),
+        ({"columns": ["rank", "agent"]}, "columns is"),
+        ({"sort": "agent"}, "sort is"),
+        ({"ranked_by": "score"}, "ranked_by is"),
+    ],
+)
+def test_the_boards_of_a_ladder_must_follow_from_its_spec(
+    invented: dict[str, Any], expected: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The spec names no anchor, so it is the first entry of the host. The limits are the word of the author."""
+    store, out = make_ladder(tmp_path), tmp_path / "ladder.arena"
+    assert call(bundle, store, "-o", out) == 0
+    files = read(out)
+    run_file = json.loads(files["run.json"])
+    run_file["boards"][0].update(format="ladder", ranked_by="rating", anchor="random", exact=False, left=[])
+    run_file["boards"][0].update({"limits": {"random": {"nodes": 5}}, **invented})
+    files["run.json"] = json.dumps(run_file).encode()
+    reprint(files, tmp_path)
+    rehash(files)
+    code, verdict = verdict_on(write(tmp_path / "forged.arena", files), capsys)
+    if expected is None:
+        assert (code, verdict["contradictions"]) == (3, [])
+        assert any("with which limits and isolation" in one for one in verdict["limits"])
+    else:
+        assert code == 1
+        assert f"board 1 is not the board of the spec: {expected}" in verdict["contradictions"][0]
+
+
 def test_replaced_code_of_a_submission_is_caught(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One submission is a file, and the other one an archive, which the bundle contains as it was handed in."""
     store, content = make_ladder(tmp_path), io.BytesIO()

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from arena.api.store import Store
+from arena_bundle.bundle import bundle
 from arena_bundle.layout import NoBundle
 from arena_bundle.panel import describe_verdict
 from arena_bundle.reader import Archive
 from arena_bundle.sandbox_checks import hides_host
-from tests.extensions.bundle.conftest import PLUGIN, pack, play, read, rehash, verdict_on, write
+from tests.extensions.bundle.conftest import PLUGIN, call, pack, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_hostile import change_run, edit_record, reprint
 
 Files = dict[str, bytes]
@@ -416,3 +417,40 @@ def test_random_actions_of_another_agent_are_caught(
     code, verdict = verdict_on(forged(out, change), capsys)
     assert code == 1
     assert expected in verdict["contradictions"][0]
+
+
+@pytest.mark.usefixtures("bubblewrap")
+@pytest.mark.parametrize(
+    ("invented", "expected"),
+    [
+        ({"title": "tic-tac-toe (hard)"}, "title is"),
+        ({"anchor": "random"}, "anchor is"),
+        ({"columns": ["rank", "agent"]}, "columns is"),
+        ({"sort": "agent"}, "sort is"),
+        ({"ranked_by": "returns"}, "ranked_by is"),
+        ({"has_openings": True}, "has_openings is"),
+        ({"optimal": ["random"]}, "optimal is"),
+        ({"limits": {"greedy": {"nodes": 5}}}, "limits.greedy is"),
+        ({"limits": {"last": {"nodes": 5}}}, None),
+    ],
+)
+def test_a_board_without_code_must_follow_from_its_spec(
+    invented: dict[str, Any],
+    expected: str | None,
+    packed: Path,
+    tmp_path: Path,
+    forged: Forge,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The bundle lacks the code of the agent `last`, so the limits of this agent alone are the word of the author."""
+    out = tmp_path / "hashes.arena"
+    words = ("-o", out, "--without-code", "--spec", packed.with_suffix(".yaml"))
+    assert call(bundle, packed.with_suffix(".db"), *words) == 0
+    place = forged(out, lambda files: change_run(files, lambda values: values["boards"][0].update(invented)))
+    code, verdict = verdict_on(place, capsys)
+    if expected is None:
+        assert (code, verdict["contradictions"]) == (3, [])
+        assert any(one.startswith("the settings and limits of last: ") for one in verdict["not_shown"])
+    else:
+        assert code == 1
+        assert f"board 1 is not the board of the spec: {expected}" in verdict["contradictions"][0]

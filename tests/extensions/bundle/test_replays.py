@@ -449,7 +449,13 @@ def test_a_bundle_without_code_must_follow_the_rules(packed: Path, tmp_path: Pat
     words = ("-o", out, "--without-code", "--spec", packed.with_suffix(".yaml"))
     assert call(bundle, packed.with_suffix(".db"), *words) == 0
     code, verdict = verdict_on(out, capsys)
-    assert (code, verdict["not_shown"]) == (3, ["not replayed: the bundle does not contain code"])
+    assert (code, verdict["not_shown"]) == (
+        3,
+        [
+            "not replayed: the bundle does not contain code",
+            "the settings and limits of last: only the author says so",
+        ],
+    )
     assert "the schedule is complete: no match was added or dropped" in verdict["shown"]
     files = read(out)
     reverse_result(files, tmp_path)
