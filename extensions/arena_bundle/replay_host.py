@@ -10,13 +10,14 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import isclose
 from pathlib import Path
 from typing import Any
 
 from arena import Pairing, Puzzle, Record, Spec, SpecError, load_plugins
 from arena.api.cli import distribution
-from arena.api.errors import Interrupted, describe
+from arena.api.errors import Interrupted, call_foreign, describe
 from arena.api.games import Chance
 from arena.api.match import Differs, Position, Seat, Step, find_loser
 from arena.api.processes import PythonProcess
@@ -31,6 +32,7 @@ from arena_isolation.helper_process import serve
 from arena_isolation.versions import CODE, PluginVersion, SharedCode, seal_submission
 from arena_records.contradictions import find_contradiction
 from arena_records.rules import compare_with_rules
+from arena_solution.luck import Luck
 
 BATCH_MATCHES = 500
 MAX_DIFFERENCES = 20
@@ -48,6 +50,10 @@ class ReplayHost:
     schedule: Schedule
     runner: MatchRunner
     followed: Iterator[list[str]]
+    luck: Luck
+    way: str | None
+    unsure: int
+    """The number of records in the current answer with adjusted returns that could not be confirmed."""
     missing: Collection[int] = ()
     """The entries that cannot be loaded here. Another agent has their places, but plays no match."""
 
@@ -87,11 +93,13 @@ class ReplayHost:
                 "reasons": [],
                 "follows": [],
                 "missing": [],
+                "foreign": [],
             }
             return {**nothing, "invalid": str(error)}
         self.missing = missing.keys()
         self.schedule, self._taken = Schedule(self.spec), Batch()
         run = Run.of(self.spec)
+        foreign = [key for key, source in self.spec.registry.sources.items() if not (source.own or source.asked)]
         parts: dict[str, list[str]] = {}
         for fingerprint in run.plugins.values():
             for part, digest in fingerprint.hashes.items():
@@ -114,6 +122,7 @@ class ReplayHost:
             ],
             "follows": [board.format.follows_results for board in self.spec.boards],
             "missing": list(missing.items()),
+            "foreign": [name for kind, name, *_ in foreign if kind == "column"],
             "invalid": None,
         }
 
@@ -148,16 +157,22 @@ class ReplayHost:
         return {"record": list_repeated(record), "message": record.message, "traceback": record.traceback}
 
     def do_follow(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Compare the next records of the store with the rules, and return the differences."""
+        """Compare the next records of the store with the rules, and return the differences.
+
+        If `luck` is "exact", adjusted returns are compared, too. They may depend on policies of the agents. So if `luck` is
+        "heuristic", because other agents have the places of those in the spec, adjusted returns that the default heuristic of the
+        game does not give are counted as `unsure`. If `luck` is None, they are not compared.
+        """
         if not hasattr(self, "followed"):
-            self.followed = self._follow_all(Path(request["store"]))
+            self.followed, self.luck = self._follow_all(Path(request["store"])), Luck(self.spec)
+        self.way, self.unsure = request["luck"], 0
         differences: list[str] = []
         for _ in range(RECORDS_PER_ANSWER):
             found = next(self.followed, None)
             if found is None:
-                return {"differences": differences[:MAX_DIFFERENCES], "over": True}
+                return {"differences": differences[:MAX_DIFFERENCES], "over": True, "unsure": self.unsure}
             differences += found
-        return {"differences": differences[:MAX_DIFFERENCES], "over": False}
+        return {"differences": differences[:MAX_DIFFERENCES], "over": False, "unsure": self.unsure}
 
     def do_boards(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Compute the boards from the records, with the columns and rankings of plugins."""
@@ -197,11 +212,28 @@ class ReplayHost:
         try:
             steps = list(Step.follow(board.game, record, position.state, chance))
             moves = board.seats[scheduled.pairing.seats[0]].limits.moves
-            return compare_with_rules(board.game, record, steps[0], steps[-1], moves, board.adjudication)
+            found = compare_with_rules(board.game, record, steps[0], steps[-1], moves, board.adjudication)
+            return found or self._follow_luck(record, scheduled, position)
         except Differs as differs:
             return [str(differs)]
         except Exception as error:  # the rules may be code of the bundle
             return [f"the rules fail: {describe(error)}"]
+
+    def _follow_luck(self, record: Record, scheduled: Scheduled, position: Position) -> list[str]:
+        """Compare the adjusted returns of a match with those that follow from its actions."""
+        if self.way is None:
+            return []
+        exact = self.way == "exact" and len(self.spec.registry.parts["correction"]) == 1  # plugins may define others
+        correct = self.luck if exact else self.luck.correct_by_heuristic
+        has_chance = self.spec.boards[scheduled.board].has_chance
+        found = call_foreign(partial(correct, scheduled, record, position), lambda _: None) if has_chance else None
+        given = record.adjusted
+        if given == found or (given and found and all(map(partial(isclose, abs_tol=1e-9), given, found))):
+            return []
+        if exact:
+            return [f"adjusted: recorded {given}, but the rules give {found}"]
+        self.unsure += 1
+        return []
 
     def _follow_void(self, record: Record, scheduled: Scheduled, position_of: Any) -> list[str]:
         """A fault of the game makes a match void. If the game reaches its end and gives its returns, it has no fault."""

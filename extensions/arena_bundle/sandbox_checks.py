@@ -91,6 +91,8 @@ class SandboxChecks:
         self._line = LiveLine(sys.stderr)
         self._lot: list[str] | None = None
         """The matches that are drawn; None if none was drawn yet."""
+        self._foreign: Collection[str] = ()
+        """The columns of plugins that are installed here, but are not arena's own."""
         self._is_compared = self._has_own_agents = False
         """Whether the boards were compared with the spec and its own code, and whether the spec needs no code but arena's."""
         self._computed = False
@@ -176,11 +178,11 @@ class SandboxChecks:
             else:
                 self._check_schedule(host)
             self._replay_lot(host, reasons)
-        apart = self._check_apart() if self._has_code else "the bundle has no code"
+        apart = self._check_apart(luck=None) if self._has_code else "the bundle has no code"
         with SandboxedHost(self._root, self._file.code.folders, [self._store.parent]) as host:
             self._load(host)
-            if apart:
-                self._follow_rules(host)
+            if apart or any(sheet.has_chance for sheet in self._last.boards):
+                self._follow_rules(host, "exact" if self._files.one_version and not self._missing else "heuristic")
             if not self._missing:
                 self._check_columns(host)
             elif any(sheet["plugin_columns"] or sheet["ranking"] for sheet in self._file.boards):
@@ -232,7 +234,7 @@ class SandboxChecks:
             raise Contradiction(f"the bundle has {len(self._file.boards)} boards, the spec {len(found.boards)}")
         if [len(board) for board in found.reasons] != [len(board.labels) for board in self._last.boards]:
             raise HostFailed("an answer from the sandbox does not match the boards of the bundle")
-        self._declared, self._follows, self._is_compared = found.boards, found.follows, True
+        self._declared, self._follows, self._foreign, self._is_compared = found.boards, found.follows, found.foreign, True
         self._compare_code(found)
         return found.reasons
 
@@ -317,12 +319,12 @@ class SandboxChecks:
                     text = f"{plugin} is not {name}, the code that played the matches: their hashes differ"
                     (self._verdict.contradictions if self._files.same_version else self._verdict.not_shown).append(text)
 
-    def _check_apart(self) -> str:
+    def _check_apart(self, luck: str | None = "heuristic") -> str:
         """Check the schedule and the rules in a process without code from the bundle. Return why not, if that is impossible.
 
         Code from the bundle could change the answers of its own process. The rules do not depend on the agents, so here agents of
         arena take their places. With the formats in PLAIN_FORMATS, this also applies to the schedule. If the boards were not
-        compared with the spec and its own code before, they are compared here.
+        compared with the spec and its own code before, they are compared here. `ReplayHost.do_follow` describes `luck`.
         """
         known = load_plugins(environ=False).games
         games = [sheet.game["name"] for sheet in self._last.boards if sheet.game["name"] not in known]
@@ -353,7 +355,8 @@ class SandboxChecks:
                 self._verdict.not_shown.append(f"the schedule: the format {', '.join(drawn)} draws with the hashes of all agents")
             elif not is_ladder:
                 self._check_schedule(host, ids=False)
-            self._follow_rules(host)
+            exact = luck is not None and self._files.one_version and self._has_own_agents
+            self._follow_rules(host, "exact" if exact else luck)
         return ""
 
     def _load_apart(self, host: SandboxedHost, values: Mapping[str, Any]) -> Loaded:
@@ -379,6 +382,13 @@ class SandboxChecks:
         for number, (given, made) in enumerate(zip(self._file.boards, found.boards, strict=False)):
             if extra or not looks:
                 self._compare_sheet(number, *pick(given, made, LOOK_KEYS))
+                named = (self._values.get("report") or {}).get("columns") or ()
+                reported = [
+                    [one["column"] for one in sheet.get("plugin_columns", ()) if one["column"]["key"] in named]
+                    for sheet in (given, made)
+                ]
+                if reported[0] != reported[1]:
+                    self._differ(f"board {number + 1}: its columns are not those of the key report in the spec")
             if is_ladder:
                 self._check_ladder_board(number, given, made)
                 continue
@@ -538,13 +548,15 @@ class SandboxChecks:
         else:
             self._verdict.equal += 1
 
-    def _follow_rules(self, host: SandboxedHost) -> None:
-        """Compare all records with the rules."""
+    def _follow_rules(self, host: SandboxedHost, luck: str | None) -> None:
+        """Compare all records with the rules. `ReplayHost.do_follow` describes `luck`."""
+        unsure = 0
         end = perf_counter() + ANSWER_SECONDS + SECONDS_PER_MATCH * self._verdict.matches
         with Store.open(self._store) as store:
             [(places,)] = store.query("SELECT count(*) FROM place")
         for done in range(0, places + RECORDS_PER_ANSWER, RECORDS_PER_ANSWER):
-            answer = host.ask(Followed, "follow", store=str(self._store))
+            answer = host.ask(Followed, "follow", store=str(self._store), luck=luck)
+            unsure += answer.unsure
             for text in answer.differences:
                 failed = FAILED_RULES.match(text)
                 if failed is not None and (module := self._find_missing(text[failed.end() :])):
@@ -555,7 +567,10 @@ class SandboxChecks:
             self._line.show(f"{done:,} of {places:,} records compared with the rules")
         if not answer.over:
             raise HostFailed("the comparison with the rules did not finish")
-        if not self._verdict.contradictions:
+        if unsure:
+            text = f"the adjusted returns of {figures.amount(unsure, 'match')}, which the default heuristic does not give"
+            self._note(f"{text}: {AUTHORS_WORD}")
+        if not self._verdict.contradictions and RULES not in self._verdict.shown:
             self._verdict.shown.append(RULES)
 
     def _check_columns(self, host: SandboxedHost) -> None:
@@ -567,7 +582,11 @@ class SandboxChecks:
                 ([one["column"] for one in sheet["plugin_columns"]], (sheet["ranking"] or {}).get("columns")) for sheet in both
             ]
             if columns[0] != columns[1]:
-                self._verdict.not_shown.append(f"the plugin columns of board {number} differ from those that arena computes here")
+                text = f"the plugin columns of board {number} differ from those that arena computes here"
+                # without other plugins, on both sides, they follow from the spec and its code
+                if not self._foreign and not self._file.code.installed:
+                    self._differ(text)
+                self._note(text)
                 return
         if not any(sheet["plugin_columns"] or sheet["ranking"] for sheet in sheets):
             self._computed = True

@@ -51,6 +51,7 @@ class Loaded(Strict):
     reasons: list[list[str | None]]
     follows: list[bool]
     missing: list[tuple[int, str]]
+    foreign: list[str]
     invalid: str | None
 
 
@@ -77,6 +78,8 @@ class Followed(Strict):
 
     differences: list[str]
     over: bool
+    unsure: int = 0
+    """The number of records with adjusted returns that could not be confirmed."""
 
 
 class Computed(Strict):

@@ -133,6 +133,11 @@ class Luck:
                 return scale(told[state][seat])
 
             return adjusted_returns(board.game, record, exact, position.state, sees_chance=True)
+        return self.correct_by_heuristic(scheduled, record, position)
+
+    def correct_by_heuristic(self, scheduled: Scheduled, record: Record, position: Position) -> Sequence[float] | None:
+        """Return the returns minus the luck of chance by the default heuristic of the game; None if it has none."""
+        board = self._spec.boards[scheduled.board]
         if scheduled.board not in self._evaluations:
             heuristic = self._spec.registry.heuristics.get((board.name, board.game.default_heuristic or ""))
             self._evaluations[scheduled.board] = None if heuristic is None else bind(heuristic, board.game)

@@ -454,3 +454,48 @@ def test_a_board_without_code_must_follow_from_its_spec(
     else:
         assert code == 1
         assert f"board 1 is not the board of the spec: {expected}" in verdict["contradictions"][0]
+
+
+@pytest.mark.usefixtures("bubblewrap")
+@pytest.mark.parametrize("words", [(), ("--without-code",)])
+def test_another_formula_of_a_column_is_caught(
+    words: tuple[str, ...], tmp_path: Path, forged: Forge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The key `report` of the spec defines the column, and `run.json` still has the old formula."""
+    out = pack(play(tmp_path, f"{TILES}report: {{columns: {{double: nodes * 2}}}}\n"), *words)
+    assert verdict_on(out, capsys, "--replay", "1")[1]["contradictions"] == []
+
+    def change(files: Files) -> None:
+        files["tournament/spec.json"] = files["tournament/spec.json"].replace(b"nodes * 2", b"nodes * 3")
+
+    code, verdict = verdict_on(forged(out, change), capsys, "--replay", "1")
+    assert code == 1
+    assert "columns" in verdict["contradictions"][0]
+
+
+def adjust(files: Files, values: list[float] | None) -> None:
+    """Give the first match other adjusted returns."""
+    edit_record(files, lambda one: one.update(adjusted=values))
+
+
+@pytest.mark.usefixtures("bubblewrap")
+@pytest.mark.parametrize("values", [[9.5, -9.5], None])
+def test_invented_adjusted_returns_are_caught_without_a_replay(
+    values: list[float] | None, tmp_path: Path, forged: Forge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They follow from the actions. With another agent in the place of `last`, which may give a policy, they are only named."""
+    timed = "game: {name: pig, target: 20}\nrounds: 1\nlimits: {seconds: 60}\nagents: [random, greedy]\n"
+    out = pack(play(tmp_path, timed))
+    assert verdict_on(out, capsys)[1]["contradictions"] == []
+    code, verdict = verdict_on(forged(out, lambda files: adjust(files, values)), capsys)
+    assert code == 1
+    assert "adjusted: recorded" in verdict["contradictions"][0]
+
+    copes = 'name = "last"\n    copes = frozenset({"chance"})'
+    (tmp_path / "copes.py").write_text(PLUGIN.replace('name = "last"', copes))
+    spec = "game: {name: pig, target: 20}\nrounds: 1\nplugins: [copes.py]\nagents: [random, last]\n"
+    out = pack(play(tmp_path, spec, "other"), "--without-code")
+    assert not any("adjusted" in one for one in verdict_on(out, capsys)[1]["not_shown"])
+    code, verdict = verdict_on(forged(out, lambda files: adjust(files, values)), capsys)
+    assert (code, verdict["contradictions"]) == (3, [])
+    assert any(one.startswith("the adjusted returns of 1 match, which") for one in verdict["not_shown"])
