@@ -135,13 +135,7 @@ class GameError(ArenaError):
     """The rules of a game contradict themselves; for example, `to_move` returns a seat that does not exist."""
 
     place = ""
-    """The file and line of the function that is at fault, if it has returned before the error is raised."""
-
-    def blame(self, function: object) -> "GameError":
-        """Name the source of `function` as the place of the error, if an author wrote it. Returns the error itself."""
-        code = getattr(function, "__code__", None)
-        self.place = name_place(code, None) if isinstance(code, CodeType) and is_authors(code.co_filename) else ""
-        return self
+    """The file and line of the function that is at fault, if it has returned before the error is raised; otherwise empty."""
 
 
 class CodeChanged(ArenaError):
@@ -239,6 +233,14 @@ def describe(error: BaseException, *, folders: bool = True) -> str:
     place = _find_place(error)
     place = place if folders else place.rpartition(os.sep)[2]
     return f"{head} ({place})" if place else head
+
+
+def blame(function: object, message: str) -> GameError:
+    """Return an error whose place is the source of a `function` of an author, which has already returned a wrong value."""
+    error, code = GameError(message), getattr(function, "__code__", None)
+    if isinstance(code, CodeType) and is_authors(code.co_filename):
+        error.place = name_place(code, None)
+    return error
 
 
 _brief = reprlib.Repr()

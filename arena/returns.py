@@ -8,7 +8,7 @@ from numbers import Real
 from typing import NamedTuple
 
 from arena.configured import name_of
-from arena.errors import GameError, abbreviate, cut
+from arena.errors import GameError, abbreviate, blame, cut
 from arena.game import Action, Game, Puzzle, State, gives
 from arena.limits import read_number
 
@@ -28,10 +28,11 @@ def check_step_cost(puzzle: Puzzle, state: State, action: Action, cost: float) -
             return number
     except ValueError:
         pass
-    raise GameError(
+    raise blame(
+        puzzle.step_cost,
         f"{name_of(puzzle)}: step_cost returned {abbreviate(cost)} at {cut(puzzle.format_state(state))} for the action "
-        f"{cut(puzzle.format_action(state, action))}; expected a number from 0 to {MAX_STEP_COST:g}"
-    ).blame(puzzle.step_cost)
+        f"{cut(puzzle.format_action(state, action))}; expected a number from 0 to {MAX_STEP_COST:g}",
+    )
 
 
 class Returns:
@@ -114,7 +115,7 @@ class Returns:
         elif game.zero_sum and abs(sum(values)) > self.ZERO_SUM_TOLERANCE:
             wrong = f"{values}; {MUST_ADD_UP}"
         if wrong is not None:
-            raise GameError(f"{name_of(game)}: {method} returned {wrong}").blame(getattr(game, method, None))
+            raise blame(getattr(game, method, None), f"{name_of(game)}: {method} returned {wrong}")
         return values
 
     def standing(self, state: State = None) -> tuple[float, ...]:

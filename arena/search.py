@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 
 from arena.configured import name_of
 from arena.counting import Meter
-from arena.errors import GameError, abbreviate, cut
+from arena.errors import GameError, abbreviate, blame, cut
 from arena.game import Game, Puzzle, State
 from arena.heuristics import Evaluation, HeuristicInfo
 from arena.identity import Stream
@@ -229,7 +229,7 @@ class Search:
         info = HeuristicInfo.of(getattr(called, "__self__", called))
         name = f"the heuristic {info.name}" if info else "the heuristic"
         message = f"{name_of(self._game)}: {name} returned {abbreviate(value)} at {text}; expected {expected}"
-        return GameError(message).blame(called)
+        return blame(called, message)
 
     def best(self, items: Iterable[Item], key: Callable[[Item], Comparable]) -> Item:
         """Return one of `items` with the highest `key`. Ties are broken by `rng`, which is used only if there is a tie.

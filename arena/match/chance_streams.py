@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from arena.configured import name_of
-from arena.errors import GameError, abbreviate
+from arena.errors import GameError, abbreviate, blame
 from arena.game import CHANCE, Action, Game, State, gives
 from arena.identity import Stream, canonical, position_seed
 from arena.limits import read_number
@@ -107,7 +107,7 @@ def has_chance(game: Game) -> bool:
 
 
 def _wrong(game: Game, what: str) -> GameError:
-    return GameError(f"{name_of(game)}: chance_outcomes {what}").blame(game.chance_outcomes)
+    return blame(game.chance_outcomes, f"{name_of(game)}: chance_outcomes {what}")
 
 
 def endless(game: Game) -> GameError:
