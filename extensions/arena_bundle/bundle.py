@@ -144,6 +144,11 @@ def bundle(
                     code.add_data(one)
             for note in () if code is None else code.notes:
                 say(f"note: {note}")
+            if code is not None and not (data or without_code) and (readers := code.list_readers()):
+                names = escape_line(", ".join(readers[:5]))
+                say(
+                    f"note: {names} may read data files by `__file__`; add the files that it reads with --data, or replays differ"
+                )
         content = BundleContent(opened, runs, Path(folder), ladder, code, packs_code=with_code or not (without_code or ladder))
         content.write_all(authors)
         if sign is not None:

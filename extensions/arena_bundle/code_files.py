@@ -22,6 +22,8 @@ from arena_bundle.layout import OUTSIDE, TOURNAMENT, Code, Version
 from arena_isolation.versions import PluginVersion, moved_path, seal_submission, version_in
 
 SKIPPED_FOLDER = "__pycache__"
+OWN_PLACE = re.compile(rb"\b__file__\b")
+"""How code names its own file, usually in order to find other files."""
 
 
 class CodeFiles:
@@ -55,6 +57,10 @@ class CodeFiles:
         """Add a file that the code reads by itself, or all files in a folder."""
         for file in self._files_below(given.resolve()):
             self._add(file)
+
+    def list_readers(self) -> list[str]:
+        """Return the files of code that name `__file__`. They may read data files beside them, which arena does not know."""
+        return [name for name, file in sorted(self.files.items()) if file.suffix == ".py" and OWN_PLACE.search(file.read_bytes())]
 
     def _place(self, file: Path) -> str:
         """Return the path that a file or folder gets in the bundle. It must be in a known folder."""

@@ -181,6 +181,18 @@ def test_a_bundle_may_include_an_earlier_run_and_a_data_file(tmp_path: Path) -> 
     assert len(files["records.jsonl"].splitlines()) == 36
 
 
+def test_a_note_names_code_that_may_read_files_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only code that names `__file__` is named, and only if no data file is given."""
+    (tmp_path / "book.txt").write_text("0")
+    (tmp_path / "reads.py").write_text(f"{PLUGIN}\n\nBOOK = __file__.replace('reads.py', 'book.txt')\n")
+    for plugin, words, noted in (("reads", (), True), ("reads", ("--data", tmp_path / "book.txt"), False), ("last", (), False)):
+        store = play(tmp_path, f"game: tic-tac-toe\nplugins: [{plugin}.py]\nagents: [random, last]\nrounds: 1\n", plugin)
+        capsys.readouterr()
+        pack(store, *words)
+        text = capsys.readouterr().err
+        assert ("note: tournament/reads.py may read data files by `__file__`" in text) is noted
+
+
 def test_the_archive_has_no_timestamps(packed: Path) -> None:
     """Every file has the earliest date that a zip archive allows."""
     with zipfile.ZipFile(packed) as archive:
