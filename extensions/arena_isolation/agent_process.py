@@ -343,15 +343,15 @@ class AgentProcess:
 
         The agent is asked to stop after `seconds`, or after all its processes together have used `cpu_seconds` of processor time.
         It is killed `margin` seconds later, and AgentLost is raised. AgentLost is also raised for a crash, a protocol error or
-        too much memory. The limit of a decision with a `margin`, and of the first message of arena's own host, is extended by the
-        time that the process had to wait for a processor. If the answer is `best`, the result is the last report that the agent
-        sent before.
+        too much memory. The limit is extended by the time that the agent had to wait for a processor, if it is that of a decision
+        with a `margin`, of a start, or of the first message of arena's own host. If the answer is `best`, the result is the last
+        report that the agent sent before.
         """
         thought = self.wake()
         if thought > MAX_STOPPED_CPU_SECONDS:
             raise self.lost("timeout", describe_use(thought))
         seconds = self.patience if seconds is None else seconds
-        starting = what == HELLO and self._program.command is None
+        starting = what in (START, LOADING) or (what == HELLO and self._program.command is None)
         turn = self._turn = RequestLimits(seconds, margin, cpu_seconds, starting=starting)
         if turn.measured and self._use is None:
             if what != HELLO or cpu_seconds is not None:  # otherwise it is measured only if it is late

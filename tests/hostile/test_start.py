@@ -15,7 +15,7 @@ from arena.workers.pool import WorkerPool
 
 POSITION = "xo./.x./..o"
 PLUGIN = """
-import gc, sys, threading, time
+import gc, os, signal, sys, threading, time
 from arena import Agent, Puzzle, hookimpl
 
 class Sleeper(Agent):
@@ -23,6 +23,18 @@ class Sleeper(Agent):
     def __init__(self, seconds: float = 0.0):
         if "agent_host" in str(getattr(sys.modules["__main__"], "__file__", "")):  # and not where the spec is read
             time.sleep(seconds)
+    def choose(self, game, state, search):
+        return game.actions(state)[0]
+
+class Spinner(Agent):
+    name = "spinner"
+    def __init__(self):
+        if "agent_host" in str(getattr(sys.modules["__main__"], "__file__", "")):  # and not where the spec is read
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            while True:  # its children keep its processor busy
+                if os.fork() == 0:
+                    for _ in range(100_000): pass
+                    os._exit(0)
     def choose(self, game, state, search):
         return game.actions(state)[0]
 
@@ -63,7 +75,7 @@ class Slow(Puzzle):
         return int(text)
 
 @hookimpl
-def arena_agents(): return [Sleeper, Seer]
+def arena_agents(): return [Sleeper, Spinner, Seer]
 
 @hookimpl
 def arena_games(): return [Slow]
@@ -116,6 +128,14 @@ def test_the_time_before_the_first_decision_is_limited(isolation: str, folder: P
         assert other is None
         if seconds > 1:
             assert record.message == "its start took longer than its limit of 1.5 s"
+
+
+@pytest.mark.parametrize("isolation", ["process", "sandbox"])
+@pytest.mark.promise(hole="start", isolation=("process", "sandbox"))
+def test_an_agent_that_keeps_its_processor_busy_cannot_start_for_ever(isolation: str, folder: Path) -> None:
+    """On a busy machine, it may take ten times its limit, but not more."""
+    record = first(folder, {"agent": "spinner", "limits": {"start_seconds": 1}, "isolation": isolation})
+    assert (record.termination, record.seat) in (("timeout", 0), ("crash", 0)), record.message  # or too many processes
 
 
 @pytest.mark.promise(hole="start", isolation="process")

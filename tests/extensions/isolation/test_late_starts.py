@@ -1,4 +1,4 @@
-"""An agent does not lose because arena's own host starts slowly."""
+"""An agent does not lose because arena's own host starts slowly, or because a start has to wait for a processor."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +11,7 @@ from arena.api.match import Forfeit, Match, Player, Position, Program, Seat
 from arena_games.tic_tac_toe import TicTacToe
 from arena_isolation import agent_process
 from arena_isolation.agent_pool import AgentProcesses
-from arena_isolation.agent_process import AgentLost, AgentProcess, HostLate
+from arena_isolation.agent_process import LOADING, START, AgentLost, AgentProcess, HostLate
 from arena_isolation.child import ChildLost
 from arena_isolation.helper_process import pack
 from arena_isolation.protocol import VERSION
@@ -107,6 +107,26 @@ def test_the_first_message_of_a_program_is_its_own(begin: Any) -> None:
         with pytest.raises(AgentLost, match="its hello took longer than its limit of 15 s"):
             pool.take(COMMAND, Limits(), "process")
     assert children.started == 1
+
+
+@pytest.mark.parametrize("what", [START, LOADING])
+@pytest.mark.parametrize("program", [PYTHON, COMMAND])
+def test_a_start_is_extended_by_the_time_without_a_processor(
+    begin: Any, clock: VirtualClock, what: str, program: Program
+) -> None:
+    """The limit is 10 s. It is at most ten times as long, as for decisions."""
+    for answer, waited, well in (((9, 0), 9, True), ((90, 85), 90, True), ((30, 10), 20, False), ((500, 500), 100, False)):
+        begin(AT_ONCE, answer)
+        process = AgentProcess(program, None, "process")
+        process.begin()
+        began = clock.now
+        if well:
+            process.ask(b"", 10.0, what=what)
+        else:
+            with pytest.raises(AgentLost, match=f"{what} took longer than its limit of 10 s"):
+                process.ask(b"", 10.0, what=what)
+        assert clock.now - began == pytest.approx(waited, abs=0.3)
+        assert process.processors() == (0.0, 0.0), "only decisions count"
 
 
 @pytest.mark.parametrize("blamed", [0, 1])
