@@ -184,7 +184,8 @@ def test_the_games_that_a_program_can_play_are_found(words: Words) -> None:
     assert "  ok      tic-tac-toe: ready, plays, repeats, limits\n" in told
     assert "  -       othello: not played: exception: knows tic-tac-toe alone\n" in told
     refusal = (
-        r'^  -       kuhn-poker: not played: .*kuhn-poker has hidden-information, so it cannot play; .* list "observe" in `can`'
+        r"^  -       kuhn-poker: not played: .*kuhn-poker has hidden-information, which this program does not support; "
+        r'.* list "observe" in `can`'
     )
     assert re.search(refusal, told, re.MULTILINE)
 

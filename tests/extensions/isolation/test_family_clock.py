@@ -76,7 +76,8 @@ def test_a_start_on_a_busy_core_lacks_a_processor(tmp_path: Path) -> None:
     os.sched_setaffinity(0, {max(before)})
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     began = time.perf_counter()
-    child = AgentChild([sys.executable, "-c", WORK], str(tmp_path), 0, {}, group=new_group())
+    script = "import sys, time\nfor line in sys.stdin:\n while time.process_time() < 0.5: pass\n print(flush=True)"
+    child = AgentChild([sys.executable, "-c", script], str(tmp_path), 0, {}, group=new_group())
     try:
         child.send(b"\n", None)
         child.receive(time.perf_counter() + DEADLINE_SECONDS)
