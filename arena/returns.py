@@ -166,7 +166,7 @@ class Ends(NamedTuple):
 
     @classmethod
     def choose(cls, mover: int, successors: Sequence["Ends"]) -> "Ends":
-        """Return the ends of a state, given those of its successors. The mover may choose each successor that can be a best one.
+        """Return the ends of a state, given the ends of its successors. The mover may choose any that can be a best one.
 
         The ends of the seats are found apart, so the interval may be too wide, but never too narrow.
         """

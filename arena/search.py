@@ -71,7 +71,7 @@ NOTHING = Report()
 LARGEST = sys.float_info.max
 """The largest finite float. Whole numbers may be larger, but searches compute with floats."""
 LARGEST_ESTIMATE = 0.99
-"""The largest value of a heuristic on the scale from -1 to 1. Larger values are those of returns, which prove a win. The kernels
+"""The largest value of a heuristic on the scale from -1 to 1. Larger values are returns, which prove a win. The kernels
 have the same number.
 """
 

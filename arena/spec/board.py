@@ -29,7 +29,7 @@ class Unlimited(NamedTuple):
 
     warning: SpecFault
     growth: float | None
-    """How its nodes grow with those of the tree, as an exponent; None if it remembers the states that it has searched."""
+    """How its nodes grow with the nodes of the tree, as an exponent; None if it remembers the states that it has searched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,8 @@ class _Crossings(NamedTuple):
     losers: Places
     """The index of the competitor that is not in the better tier."""
     weights: Array
-    """The weights of the results. Those of two tiers add up to the number of their independent observations; in games with three
-    or more seats, each choice has this weight by which all members of the better tier come before one of the other tier."""
+    """The weights of the results. The weights of two tiers add up to the number of their independent observations; in games with
+    three or more seats, each choice has this weight by which all members of the better tier come before one of the other tier."""
     counts: Array
     """The number of observations, with a row for the better tier and a column for the other one. A single game without the other
     game of its pair is none."""

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +22,16 @@ from arena.clock import perf_counter
 from arena_bundle.file_checks import RECOMPUTED, FileChecks, find_differences
 from arena_bundle.layout import BOARDS, RUN, SPEC, TOURNAMENT, Code, Contradiction, list_repeated, read_json
 from arena_bundle.lot import LotSize, describe_bound, draw_lot, most_differing
+from arena_bundle.replaced_entries import (
+    find_wrong_settings,
+    hides_host,
+    keep_own_agents,
+    list_labels,
+    names_code,
+    pick,
+    replace_agents,
+    without,
+)
 from arena_bundle.sandboxed import (
     ANSWER_SECONDS,
     LOAD_SECONDS,
@@ -35,7 +45,6 @@ from arena_bundle.sandboxed import (
     SandboxedHost,
     Taken,
     Told,
-    stand_ins,
 )
 
 MATCH_SECONDS, SECONDS_PER_RECORDED, MAX_MATCH_SECONDS = 120.0, 50.0, 7200.0
@@ -47,8 +56,6 @@ NO_SHEET_KEYS = ("ranking", "plugin_columns", "settings")
 """Keys of a board that are compared apart, because they also depend on the matches or differ between versions."""
 ENTRY_KEYS = ("timed", "soft", "optimal", "apart", "limits")
 """Keys of a board with the labels of entries. Without an entry that cannot be loaded here, the rest is compared."""
-HIDDEN_HOST = re.compile(r"://[^/\s\"]*\bhost-\d+\.invalid\b")
-"""An address with a replaced host. The key of an entry depends on its real host."""
 SECONDS_PER_MATCH = 1.0
 """The checks of the schedule and of the rules may take this time for each match, in addition to the timeout for one answer."""
 PLAIN_FORMATS = ("round-robin", "benchmark", "head-to-head")
@@ -77,8 +84,6 @@ MAX_NAMED = 5
 MISSING_MODULE = re.compile(r"(?:^|: )ModuleNotFoundError: No module named '(\w{1,60})", re.MULTILINE)
 FAILED_RULES = re.compile(r"match [0-9a-f]{32}: the rules fail: ")
 """How a difference begins if the rules could not be computed. Other differences may quote texts of the bundle."""
-CODE_KEYS = frozenset({"command", "plugin", "version"})
-"""Keys of an entry that name code or a program."""
 
 
 class SandboxChecks:
@@ -642,76 +647,3 @@ def list_computed(sheets: Sequence[Mapping[str, Any]]) -> str:
     ranked = any((sheet.get("ranking") or {}).get("placings") for sheet in sheets)
     named = [f"the column{'s' if len(keys) > 1 else ''} {', '.join(sorted(keys))}"] if keys else []
     return " and ".join([*(["the ranks"] if ranked else []), *named])
-
-
-def pick(given: Mapping[str, Any], made: Mapping[str, Any], keys: Collection[str]) -> list[dict[str, Any]]:
-    """Return only these keys of two boards."""
-    return [{key: sheet[key] for key in keys if key in sheet} for sheet in (given, made)]
-
-
-def without(value: Any, labels: Collection[str]) -> Any:
-    """Return a value of a board that lists labels, or that has labels as its keys, without some of these labels."""
-    if isinstance(value, dict):
-        return {key: one for key, one in value.items() if key not in labels}
-    return [one for one in value if one not in labels] if isinstance(value, list) else value
-
-
-def hides_host(values: Any) -> bool:
-    """Return whether a host was replaced in an address, in a spec or in the settings of an entry. A label is no address."""
-    if isinstance(values, dict):
-        return any(hides_host(one) for key, one in values.items() if key not in ("label", "name"))
-    return any(map(hides_host, values)) if isinstance(values, list) else HIDDEN_HOST.search(str(values)) is not None
-
-
-def find_wrong_settings(given: Sequence[Any], computed: Sequence[Any]) -> Iterator[Any]:
-    """Yield the settings that differ from those of the same entry of the spec. If a host was replaced, its key may differ."""
-    for entry, other in zip(given, computed, strict=True):
-        if entry != other and not (
-            isinstance(entry, dict) and hides_host(entry) and {**entry, "key": None} == {**other, "key": None}
-        ):
-            yield entry
-
-
-def names_code(value: Any) -> bool:
-    """Return whether a value of a spec names code or a program."""
-    if isinstance(value, list):
-        return any(names_code(one) for one in value)
-    return isinstance(value, dict) and (not CODE_KEYS.isdisjoint(value) or any(names_code(one) for one in value.values()))
-
-
-def list_labels(sheets: Sequence[Mapping[str, Any]]) -> list[str] | None:
-    """Return the labels of the entries. Return None if the boards have different labels."""
-    labels: list[str] = sheets[0]["labels"] if sheets else []
-    return None if any(sheet["labels"] != labels for sheet in sheets) else labels
-
-
-def keep_own_agents(values: Mapping[str, Any], labels: Sequence[str]) -> tuple[list[Any] | None, set[str]]:
-    """Return the entries of a spec, with another agent for each one that is not arena's own, and the labels of the latter.
-
-    Return None, and all labels, if it is not known which entry has which label.
-    """
-    known, agents = load_plugins(environ=False).sources, values.get("agents")
-    if not isinstance(agents, list):
-        return None, set(labels)
-    names = [agent.get("agent") if isinstance(agent, dict) else agent for agent in agents]
-    own = [isinstance(name, str) and (found := known.get(("agent", name))) is not None and found.own for name in names]
-    own = [is_own and not names_code(agent) for is_own, agent in zip(own, agents, strict=True)]
-    if all(own):
-        return agents, set()
-    if len(agents) != len(labels):
-        return None, set(labels)
-    kept = [agent if is_own else other for agent, other, is_own in zip(agents, stand_ins(labels), own, strict=True)]
-    return kept, {label for label, is_own in zip(labels, own, strict=True) if not is_own}
-
-
-def replace_agents(
-    values: Mapping[str, Any], sheets: Sequence[Mapping[str, Any]], *, is_ladder: bool = False
-) -> dict[str, Any] | None:
-    """Return a spec with the same labels, but with agents of arena. Return None if the boards have different labels.
-
-    On a ladder, the labels do not matter: the rules of a match depend on its board and its round alone.
-    """
-    labels = max([sheet["labels"] for sheet in sheets], key=len) if is_ladder else list_labels(sheets)
-    if labels is None:
-        return None
-    return {**{key: one for key, one in values.items() if key not in LOOKS}, "agents": stand_ins(labels)}

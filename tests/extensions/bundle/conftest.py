@@ -1,6 +1,7 @@
 """The bundle of a tournament that uses a plugin, and functions that change a bundle as an attacker would."""
 
 import json
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -57,6 +58,18 @@ def pack(store: Path, *words: object) -> Path:
     """Return the bundle of a store."""
     out = store.with_suffix(".arena")
     assert call(bundle, store, "-o", out, "--spec", store.with_suffix(".yaml"), *words) == 0
+    return out
+
+
+def pack_with_library(folder: Path, spec: str, name: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the bundle of a tournament whose agents use the library `name`, which is installed only meanwhile."""
+    (folder / "library").mkdir()
+    (folder / "library" / f"{name}.py").write_text("")
+    with monkeypatch.context() as here:
+        here.syspath_prepend(folder / "library")
+        here.setenv("PYTHONPATH", str(folder / "library"))
+        out = pack(play(folder, spec))
+    monkeypatch.delitem(sys.modules, name, raising=False)
     return out
 
 

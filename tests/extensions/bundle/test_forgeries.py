@@ -2,7 +2,6 @@
 
 import json
 import struct
-import sys
 import tempfile
 import zipfile
 import zlib
@@ -17,8 +16,8 @@ from arena_bundle.bundle import bundle
 from arena_bundle.layout import NoBundle
 from arena_bundle.panel import describe_verdict
 from arena_bundle.reader import Archive
-from arena_bundle.sandbox_checks import hides_host
-from tests.extensions.bundle.conftest import PLUGIN, call, pack, play, read, rehash, verdict_on, write
+from arena_bundle.replaced_entries import hides_host
+from tests.extensions.bundle.conftest import PLUGIN, call, pack, pack_with_library, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_hostile import change_run, edit_record, reprint
 
 Files = dict[str, bytes]
@@ -49,15 +48,8 @@ def test_a_library_that_is_missing_here_is_no_contradiction(
 ) -> None:
     """Only a decision of the agent needs the library, so the spec can be loaded. All 6 matches are in the sample."""
     spec = f"game: tic-tac-toe\nplugins: [lazy.py]\nagents: [random, last]\nrounds: 3\nisolation: {isolation}\n"
-    (tmp_path / "library").mkdir()
-    (tmp_path / "library/lazy_library.py").write_text("")
     (tmp_path / "lazy.py").write_text(LAZY.format("importlib; importlib.import_module('lazy_library')"))
-    with monkeypatch.context() as here:
-        here.syspath_prepend(tmp_path / "library")
-        here.setenv("PYTHONPATH", str(tmp_path / "library"))
-        out = pack(play(tmp_path, spec))
-    monkeypatch.delitem(sys.modules, "lazy_library", raising=False)
-    code, verdict = verdict_on(out, capsys)
+    code, verdict = verdict_on(pack_with_library(tmp_path, spec, "lazy_library", monkeypatch), capsys)
     assert (code, verdict["contradictions"], verdict["replayed"]) == (3, [], 0)
     assert "6 drawn matches cannot be replayed: lazy_library is not installed" in verdict["not_shown"]
     assert "all records follow the rules of their games" in str(verdict["shown"])

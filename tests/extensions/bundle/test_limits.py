@@ -18,7 +18,7 @@ from arena_bundle.layout import Contradiction, NoBundle, read_json, read_line
 from arena_bundle.lot import LotSize, LotSizeType, describe_bound
 from arena_bundle.privacy import Privacy, PrivateValue
 from arena_bundle.reader import Archive
-from arena_bundle.sandbox_checks import find_wrong_settings
+from arena_bundle.replaced_entries import find_wrong_settings
 from tests.extensions.bundle.conftest import call, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_hostile import change_run, edit_record, reprint
 

@@ -23,7 +23,7 @@ from arena_isolation import agent_start
 from arena_isolation.agent_start import counts_memory
 from tests.conftest import Arena, library_folders
 from tests.core.formats.test_balance import first_entry_first
-from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, play, read, rehash, verdict_on, write
+from tests.extensions.bundle.conftest import PLUGIN, SPEC, call, pack, pack_with_library, play, read, rehash, verdict_on, write
 from tests.extensions.bundle.test_hostile import change_run, change_version, drop_match, edit_record, exchange_plugin, reprint
 
 pytestmark = [pytest.mark.usefixtures("bubblewrap")]
@@ -421,14 +421,8 @@ def test_only_matches_of_an_entry_that_cannot_be_loaded_are_not_replayed(
     checked against the rules.
     """
     spec = "game: tic-tac-toe\nagents: [random, greedy, {agent: last, plugin: mine.py}]\nrounds: 8\n"
-    (tmp_path / "library").mkdir()
-    (tmp_path / "library/bundled_library.py").write_text("")
     (tmp_path / "mine.py").write_text(LIBRARY_USER)
-    with monkeypatch.context() as here:
-        here.syspath_prepend(tmp_path / "library")
-        here.setenv("PYTHONPATH", str(tmp_path / "library"))
-        out = pack(play(tmp_path, spec))
-    monkeypatch.delitem(sys.modules, "bundled_library", raising=False)
+    out = pack_with_library(tmp_path, spec, "bundled_library", monkeypatch)
     code, verdict = verdict_on(out, capsys)
     assert (code, verdict["contradictions"]) == (3, [])
     assert verdict["not_replayable"] == {"entries that cannot be loaded here": 32}

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,39 +35,34 @@ for line in sys.stdin:
 """Uses 0.3 s each time: half of it in a child that ends, a third in a thread that ends; and says what the system counts."""
 
 
-@pytest.mark.parametrize("grouped", [True, False])
-def test_time_of_ended_children_and_threads_counts(tmp_path: Path, grouped: bool) -> None:
-    """The time is counted from one answer to the next, with and without a control group."""
-    group = new_group() if grouped else None
-    if grouped and group is None:
+@pytest.fixture(params=["group", "signals"])
+def child(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AgentChild]:
+    """Return a child that does WORK, with or without a control group."""
+    group = new_group() if request.param == "group" else None
+    if request.param == "group" and group is None:
         pytest.skip("a control group cannot be created here")
     child = AgentChild([sys.executable, "-c", WORK], str(tmp_path), 0, {}, group=group)
-    try:
-        told = []
-        for _ in range(2):
-            child.send(b"\n", None)
-            told.append(float(child.receive(time.perf_counter() + DEADLINE_SECONDS)))
-            if len(told) == 1:
-                child.clock.begin()
-        assert told[1] - told[0] == pytest.approx(child.clock.used(), abs=0.04)
-        assert child.clock.used() > 0.25
-    finally:
-        child.end()
+    yield child
+    child.end()
 
 
-@pytest.mark.parametrize("grouped", [True, False])
-def test_the_whole_time_of_a_child_counts_from_its_creation(tmp_path: Path, grouped: bool) -> None:
+def work(child: AgentChild) -> float:
+    """Have the child do its work once. Return the processor time in seconds that the system has counted for it so far."""
+    child.send(b"\n", None)
+    return float(child.receive(time.perf_counter() + DEADLINE_SECONDS))
+
+
+def test_time_of_ended_children_and_threads_counts(child: AgentChild) -> None:
+    """The time is counted from one answer to the next."""
+    before = work(child)
+    child.clock.begin()
+    assert work(child) - before == pytest.approx(child.clock.used(), abs=0.04)
+    assert child.clock.used() > 0.25
+
+
+def test_the_whole_time_of_a_child_counts_from_its_creation(child: AgentChild) -> None:
     """The child says what the system counts for it and its children. This includes the start of Python."""
-    group = new_group() if grouped else None
-    if grouped and group is None:
-        pytest.skip("a control group cannot be created here")
-    child = AgentChild([sys.executable, "-c", WORK], str(tmp_path), 0, {}, group=group)
-    try:
-        child.send(b"\n", None)
-        told = float(child.receive(time.perf_counter() + DEADLINE_SECONDS))
-        assert child.measure_from_creation().used() == pytest.approx(told, abs=0.04)
-    finally:
-        child.end()
+    assert work(child) == pytest.approx(child.measure_from_creation().used(), abs=0.04)
 
 
 @pytest.mark.load
