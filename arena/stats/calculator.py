@@ -188,7 +188,7 @@ class MatchFit(Generic[Competitor]):
         part = 1 / len(others)  # one of two competitors leads their mean by half of its lead over the other one
         if one == 0:
             return elo * part, None if low is None else low * part, None if high is None else high * part
-        return 0.0 - elo * part, None if high is None else -high * part, None if low is None else -low * part
+        return 0.0 - elo * part, None if high is None else 0.0 - high * part, None if low is None else 0.0 - low * part
 
     def _find_lead(self, chance: float) -> tuple[float, float | None, float | None]:
         """Return the lead of the first competitor, and its bounds."""
@@ -203,7 +203,7 @@ class MatchFit(Generic[Competitor]):
         bound = min(even, self._find_sweep(chance)) if self._rounds >= MIN_OUTCOMES else None
         if bound is not None and 2 ** (1 - self._pairs) > chance:  # the sign test does not decide
             bound = min(bound, 0.0)
-        return (even, bound, None) if found.score == 1 else (0.0 - even, None, None if bound is None else -bound)
+        return (even, bound, None) if found.score == 1 else (0.0 - even, None, None if bound is None else 0.0 - bound)
 
     def _find_sweep(self, chance: float) -> float:
         """Return the lead at which the probability to win all pairs is `chance`; 0 without a pair."""

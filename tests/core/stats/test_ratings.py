@@ -263,6 +263,17 @@ def test_the_rating_of_an_agent_without_points_gives_its_results_a_probability_o
     assert chance == pytest.approx(0.5, abs=1e-6)
 
 
+def test_a_bound_of_zero_has_no_sign() -> None:
+    """Five pairs, all won, are too few for the sign test: the bounds are 0, and boards would show -0.0."""
+    for names in (("best", "worst"), ("best", "worst", "idle")):
+        games: GameResults[str] = GameResults()
+        for round_ in range(5):
+            games.add_pair(round_, "best", "worst", 2)
+        found = {row.agent: row for row in rate(games, names).rows}
+        assert (repr(found["best"].low), repr(found["worst"].high)) == ("0.0", "0.0")
+        assert repr(rate(games, names).difference("worst", "best").high) == "0.0"
+
+
 def test_games_against_a_third_agent_do_not_change_the_bound_after_a_clean_sweep() -> None:
     """If n pairs are all won, the exact sign test has scipy's p-value, and Clopper and Pearson
     give the bound. The lead over another agent also has the uncertainty of its own games.
